@@ -70,6 +70,16 @@ pub enum Generations {
     All,
 }
 
+impl Generations {
+    #[must_use]
+    pub fn contains(self, generation: Generation) -> bool {
+        match self {
+            Self::OlderThan(newest) => generation < newest,
+            Self::All => true,
+        }
+    }
+}
+
 /// A question to every vector of the collection at once. Only active points of the named domains match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HybridQuery {

@@ -1,1 +1,16 @@
+//! The ports over real services. SDK types never leave this crate, but for the one configuration that builds the clients.
 
+mod aws;
+mod dynamodb;
+mod s3;
+mod sqs;
+mod ssm;
+mod time;
+
+pub use aws::{AwsSettings, aws_config};
+pub use aws_config::SdkConfig;
+pub use dynamodb::DynamoStore;
+pub use s3::S3Blobs;
+pub use sqs::SqsQueue;
+pub use ssm::secret_parameter;
+pub use time::{RandomIds, SystemClock};

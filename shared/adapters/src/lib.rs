@@ -2,6 +2,8 @@
 
 mod aws;
 mod dynamodb;
+mod embedder;
+mod qdrant;
 mod s3;
 mod sqs;
 mod ssm;
@@ -10,6 +12,8 @@ mod time;
 pub use aws::{AwsSettings, aws_config};
 pub use aws_config::SdkConfig;
 pub use dynamodb::DynamoStore;
+pub use embedder::{EmbedderSettings, embedder};
+pub use qdrant::{BootstrapError, BootstrapReport, QdrantIndex, QdrantSettings};
 pub use s3::S3Blobs;
 pub use sqs::SqsQueue;
 pub use ssm::secret_parameter;

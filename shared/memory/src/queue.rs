@@ -1,6 +1,6 @@
 use crate::lock;
 use anchorage_domain::TenantScope;
-use anchorage_ports::{IngestMessage, JobQueue, Outage, ReceiptHandle};
+use anchorage_ports::{IngestMessage, JobQueue, Outage, OutageKind, ReceiptHandle, Service};
 use async_trait::async_trait;
 use std::{collections::VecDeque, sync::Mutex, time::Duration};
 
@@ -25,7 +25,10 @@ impl MemoryQueue {
 
 #[async_trait]
 impl JobQueue for MemoryQueue {
-    async fn send(&self, _scope: &TenantScope, message: &IngestMessage) -> Result<(), Outage> {
+    async fn send(&self, scope: &TenantScope, message: &IngestMessage) -> Result<(), Outage> {
+        if !message.is_of(scope) {
+            return Err(Outage::new(Service::Queue, OutageKind::Refused, "the message is not of the scope's tenant"));
+        }
         lock(&self.messages).push_back(message.clone());
         Ok(())
     }

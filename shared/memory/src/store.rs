@@ -4,8 +4,8 @@ use anchorage_domain::{
     JobRecord, KeyId, Revision, TenantId, TenantScope, Timestamp, TraceId,
 };
 use anchorage_ports::{
-    AnswerTrace, Change, CommitError, Directory, DocumentStore, FileListing, FilePage, Outage, OutageKind, Service,
-    TenantRecord, TraceStore, record_is_too_large,
+    AnswerTrace, Change, CommitError, Directory, DocumentStore, FileListing, FilePage, MAX_CHANGES, Outage, OutageKind,
+    Service, TenantRecord, TraceStore,
 };
 use async_trait::async_trait;
 use std::{
@@ -98,15 +98,6 @@ fn refused(detail: &str) -> Outage {
     Outage::new(Service::DocumentStore, OutageKind::Refused, detail)
 }
 
-fn too_large(change: &Change) -> bool {
-    match change {
-        Change::PutFile(record) => record_is_too_large(record),
-        Change::PutJob(record) => record_is_too_large(record),
-        Change::PutDomain(record) => record_is_too_large(record),
-        Change::PutIdentity(_) | Change::RemoveIdentity(_) => false,
-    }
-}
-
 #[async_trait]
 impl DocumentStore for MemoryStore {
     async fn domain(&self, scope: &TenantScope, key: &DomainKey) -> Result<Option<DomainRecord>, Outage> {
@@ -158,10 +149,10 @@ impl DocumentStore for MemoryStore {
     }
 
     async fn commit(&self, scope: &TenantScope, changes: Vec<Change>) -> Result<(), CommitError> {
-        if changes.is_empty() || changes.len() > 25 {
-            return Err(refused("a commit takes 1 to 25 changes").into());
+        if changes.is_empty() || changes.len() > MAX_CHANGES {
+            return Err(refused(&format!("a commit takes 1 to {MAX_CHANGES} changes")).into());
         }
-        if changes.iter().any(too_large) {
+        if changes.iter().any(Change::is_too_large) {
             return Err(refused("a record is larger than the store takes").into());
         }
         let mut state = lock(&self.0);

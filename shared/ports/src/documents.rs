@@ -7,6 +7,9 @@ use async_trait::async_trait;
 use serde::Serialize;
 use std::fmt::Debug;
 
+/// Records one commit writes at most.
+pub const MAX_CHANGES: usize = 25;
+
 /// Largest record in bytes of its JSON form; the store's own ceiling is 400 KB an item (DynamoDB quotas).
 const MAX_RECORD_BYTES: usize = 350_000;
 
@@ -27,6 +30,20 @@ pub enum Change {
     PutDomain(DomainRecord),
     PutIdentity(IdentityRecord),
     RemoveIdentity(IdentityRecord),
+}
+
+impl Change {
+    /// Whether the record is past what the store takes.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        match self {
+            Self::PutFile(record) => record_is_too_large(record),
+            Self::PutJob(record) => record_is_too_large(record),
+            Self::PutDomain(record) => record_is_too_large(record),
+            Self::PutIdentity(record) => record_is_too_large(record),
+            Self::RemoveIdentity(_) => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +94,6 @@ pub trait DocumentStore: Send + Sync + Debug {
 
     async fn identity(&self, scope: &TenantScope, identity: &IdentityHash) -> Result<Option<IdentityRecord>, Outage>;
 
-    /// All of `changes` or none; at most 25, each on another record.
+    /// All of `changes` or none; 1 to [`MAX_CHANGES`], each on another record.
     async fn commit(&self, scope: &TenantScope, changes: Vec<Change>) -> Result<(), CommitError>;
 }

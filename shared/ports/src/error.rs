@@ -8,6 +8,7 @@ pub enum Service {
     Queue,
     VectorIndex,
     Embedder,
+    Parameters,
 }
 
 impl Service {
@@ -19,6 +20,7 @@ impl Service {
             Self::Queue => "queue",
             Self::VectorIndex => "vector index",
             Self::Embedder => "embedder",
+            Self::Parameters => "parameter store",
         }
     }
 }

@@ -15,7 +15,7 @@ mod vectors;
 
 pub use blobs::{Blob, BlobError, BlobStore, PresignedRequest, UploadTicket};
 pub use directory::{Directory, TenantRecord};
-pub use documents::{Change, CommitError, DocumentStore, FileListing, FilePage, record_is_too_large};
+pub use documents::{Change, CommitError, DocumentStore, FileListing, FilePage, MAX_CHANGES, record_is_too_large};
 pub use embedder::{EmbedError, Embedder, EmbedderSpec, Embeddings, InputKind};
 pub use error::{Outage, OutageKind, Service};
 pub use queue::{IngestMessage, JobQueue, MessageBody, ReceiptHandle};

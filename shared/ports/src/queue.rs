@@ -12,6 +12,16 @@ pub struct IngestMessage {
     pub anchorage: MessageBody,
 }
 
+impl IngestMessage {
+    /// Whether the message is about the scope's tenant; the queue takes no other.
+    #[must_use]
+    pub fn is_of(&self, scope: &TenantScope) -> bool {
+        match self.anchorage {
+            MessageBody::RunJob { tenant_id, .. } => tenant_id == scope.tenant(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MessageBody {

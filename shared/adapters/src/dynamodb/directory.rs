@@ -1,12 +1,17 @@
 use super::{
-    DynamoStore, RECORD, failed, item,
+    DynamoStore, RECORD,
+    documents::why_canceled,
+    failed, item,
     keys::{KEYS, Key, partition},
     refused, text,
 };
 use anchorage_domain::{ApiKeyRecord, KeyId, TenantScope, Timestamp};
-use anchorage_ports::{Directory, Outage, OutageKind, Service, TenantRecord};
+use anchorage_ports::{CommitError, Directory, Outage, OutageKind, Service, TenantRecord};
 use async_trait::async_trait;
-use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
+use aws_sdk_dynamodb::{
+    operation::put_item::PutItemError,
+    types::{Put, TransactWriteItem},
+};
 
 /// Tries of a write that rests on what was read just before; only another operator's command can come in between.
 const MAX_TRIES: usize = 3;
@@ -37,9 +42,7 @@ impl DynamoStore {
         };
         match request.send().await {
             Ok(_) => Ok(true),
-            Err(error)
-                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
-            {
+            Err(error) if error.as_service_error().is_some_and(PutItemError::is_conditional_check_failed_exception) => {
                 Ok(false)
             }
             Err(error) => Err(failed("PutItem", &error)),
@@ -95,10 +98,13 @@ impl Directory for DynamoStore {
             let put = put.map_err(|_| refused("TransactWriteItems: the request could not be made"))?;
             request = request.transact_items(TransactWriteItem::builder().put(put).build());
         }
-        request.send().await.map(|_| ()).map_err(|error| {
-            let canceled = error.as_service_error().is_some_and(|error| error.is_transaction_canceled_exception());
-            if canceled { refused("the key is not the scope's") } else { failed("TransactWriteItems", &error) }
-        })
+        match request.send().await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(match why_canceled(&error) {
+                CommitError::Conflict => refused("the key is not the scope's"),
+                CommitError::Outage(outage) => outage,
+            }),
+        }
     }
 
     async fn keys(&self, scope: &TenantScope) -> Result<Vec<ApiKeyRecord>, Outage> {

@@ -13,8 +13,13 @@ use anchorage_ports::{
 };
 use async_trait::async_trait;
 use aws_sdk_dynamodb::{
+    config::http::HttpResponse,
+    error::SdkError,
     operation::{put_item::PutItemError, transact_write_items::TransactWriteItemsError},
-    types::{AttributeValue, Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
+    types::{
+        AttributeValue, Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
+        builders::TransactWriteItemBuilder,
+    },
 };
 use std::collections::BTreeSet;
 
@@ -98,7 +103,9 @@ impl Write {
                 .build()
                 .map(|delete| builder.delete(delete)),
         };
-        write.map(|write| write.build()).map_err(|_| refused("TransactWriteItems: the request could not be made"))
+        write
+            .map(TransactWriteItemBuilder::build)
+            .map_err(|_| refused("TransactWriteItems: the request could not be made"))
     }
 }
 
@@ -136,20 +143,22 @@ impl DynamoStore {
     async fn put_several(&self, writes: Vec<Write>) -> Result<(), CommitError> {
         let writes = writes.into_iter().map(|write| write.into_transaction(&self.table));
         let writes = writes.collect::<Result<Vec<_>, _>>()?;
-        let Err(error) = self.client.transact_write_items().set_transact_items(Some(writes)).send().await else {
-            return Ok(());
-        };
-        match error.as_service_error() {
-            Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
-                Err(why_canceled(canceled.cancellation_reasons().iter().filter_map(|reason| reason.code())))
-            }
-            _ => Err(failed("TransactWriteItems", &error).into()),
+        let written = self.client.transact_write_items().set_transact_items(Some(writes)).send().await;
+        written.map(|_| ()).map_err(|error| why_canceled(&error))
+    }
+}
+
+pub(super) fn why_canceled(error: &SdkError<TransactWriteItemsError, HttpResponse>) -> CommitError {
+    match error.as_service_error() {
+        Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
+            by_reasons(canceled.cancellation_reasons().iter().filter_map(|reason| reason.code()))
         }
+        _ => failed("TransactWriteItems", error).into(),
     }
 }
 
 /// A condition that failed says more than a throttled neighbour: trying the same again would not help.
-fn why_canceled<'a>(codes: impl Iterator<Item = &'a str>) -> CommitError {
+fn by_reasons<'a>(codes: impl Iterator<Item = &'a str>) -> CommitError {
     let codes: BTreeSet<_> = codes.collect();
     let throttled = ["ThrottlingError", "ProvisionedThroughputExceeded"].iter().any(|code| codes.contains(code));
     if codes.contains("ConditionalCheckFailed") || codes.contains("TransactionConflict") {
@@ -193,7 +202,7 @@ impl DocumentStore for DynamoStore {
             .key_condition_expression("pk = :pk AND begins_with(sk, :files)")
             .expression_attribute_names("#status", "status")
             .expression_attribute_names("#record", RECORD)
-            .projection_expression("sk, #record")
+            .projection_expression("#record")
             .expression_attribute_values(":pk", text(partition(scope)))
             .expression_attribute_values(":files", text(FILES))
             .expression_attribute_values(":status", text(status.as_str()));
@@ -289,7 +298,7 @@ mod tests {
             (&["None", "ThrottlingError"], outage(OutageKind::Throttled)),
             (&["ValidationError"], outage(OutageKind::Refused)),
         ] {
-            assert_eq!(why_canceled(codes.iter().copied()), expected, "{codes:?}");
+            assert_eq!(by_reasons(codes.iter().copied()), expected, "{codes:?}");
         }
     }
 }

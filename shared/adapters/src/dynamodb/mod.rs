@@ -133,8 +133,8 @@ fn text(value: impl Into<String>) -> AttributeValue {
     AttributeValue::S(value.into())
 }
 
-fn number(value: impl ToString) -> AttributeValue {
-    AttributeValue::N(value.to_string())
+fn number(value: impl Into<i128>) -> AttributeValue {
+    AttributeValue::N(value.into().to_string())
 }
 
 /// An item that holds `value` under `key`.

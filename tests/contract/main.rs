@@ -3,6 +3,7 @@
 //! The real half runs where `ANCHORAGE_TEST_ENDPOINT` names an AWS endpoint, with `ANCHORAGE_TEST_TABLE`,
 //! `ANCHORAGE_TEST_BUCKET` (versioned) and `ANCHORAGE_TEST_QUEUE_URL` on it. Every run works in fresh tenants, so suites
 //! may share a table and a bucket.
+#![cfg(test)]
 
 mod blobs;
 mod queue;

@@ -168,9 +168,9 @@ async fn commits_are_whole_or_nothing(store: &dyn DocumentStore) {
 async fn of_many_at_once_exactly_one_wins(store: &dyn DocumentStore) {
     let scope = fresh_scope();
     let file_id = FileId::new(fresh_id());
-    let creates = (0..50).map(|_| store.commit(&scope, vec![Change::PutIdentity(identity(&scope, "u", file_id))]));
-    let created = join_all(creates).await;
-    assert_eq!(created.iter().filter(|outcome| outcome.is_ok()).count(), 1, "50 equal creates at once");
+    let attempts = (0..50).map(|_| store.commit(&scope, vec![Change::PutIdentity(identity(&scope, "u", file_id))]));
+    let created = join_all(attempts).await;
+    assert_eq!(created.iter().filter(|outcome| outcome.is_ok()).count(), 1, "50 equal attempts at once");
     assert!(created.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Conflict))));
 
     let claims = (0..20).map(|_| {

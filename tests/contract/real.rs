@@ -29,6 +29,6 @@ impl Real {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test's services are named by its environment")]
-fn variable(name: &str) -> Option<String> {
+pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

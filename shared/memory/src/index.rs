@@ -60,6 +60,11 @@ fn dot(left: &[f32], right: &[f32]) -> f32 {
     left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
 
+/// Words as the index's tokenizer cuts them: at everything that is no letter or digit.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
 /// The best of one stage, best first, ties by id.
 fn ranked(mut scored: Vec<(PointId, f32)>, depth: u32) -> Vec<(PointId, StageScore)> {
     scored.sort_by(|(a_id, a), (b_id, b)| b.total_cmp(a).then(a_id.cmp(b_id)));
@@ -160,12 +165,15 @@ impl VectorIndex for MemoryIndex {
     }
 
     async fn keyword(&self, scope: &TenantScope, query: &KeywordQuery) -> Result<Vec<Point>, Outage> {
+        if query.terms.is_empty() {
+            return Ok(Vec::new());
+        }
         let found = self.select(scope, |point| {
-            let words: HashSet<&str> = point.content_folded.split_whitespace().collect();
+            let present: HashSet<&str> = words(&point.content_folded).collect();
             point.is_active
                 && query.domains.contains(&point.domain)
                 && query.file.is_none_or(|file| point.file_id == file)
-                && query.terms.iter().all(|term| words.contains(term.as_str()))
+                && query.terms.iter().flat_map(|term| words(term)).all(|word| present.contains(word))
         });
         Ok(found.into_iter().map(|draft| draft.point).take(query.limit as usize).collect())
     }

@@ -155,3 +155,124 @@ impl Embedder for HttpEmbedder {
         Ok(Embeddings { vectors, tokens: usage.total_tokens })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anchorage_domain::VectorName;
+    use serde_json::{Value, json};
+    use wiremock::{
+        Mock, MockServer, ResponseTemplate,
+        matchers::{header, method, path},
+    };
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn embedder(url: &str) -> HttpEmbedder {
+        let name = VectorName::new("dense").unwrap();
+        let spec = EmbedderSpec { name, model: "m".into(), dims: 2, max_batch: 4, max_input_chars: 10 };
+        HttpEmbedder::new(spec, &format!("{url}/v1/"), Some(SecretString::from("secret\n")))
+    }
+
+    async fn server(response: ResponseTemplate) -> MockServer {
+        let server = MockServer::start().await;
+        let mock =
+            Mock::given(method("POST")).and(path("/v1/embeddings")).and(header("authorization", "Bearer secret"));
+        mock.respond_with(response).mount(&server).await;
+        server
+    }
+
+    fn vectors(data: &Value) -> ResponseTemplate {
+        ResponseTemplate::new(200).set_body_json(json!({"data": data, "usage": {"total_tokens": 7}}))
+    }
+
+    async fn calls(server: &MockServer) -> usize {
+        server.received_requests().await.unwrap().len()
+    }
+
+    #[tokio::test]
+    async fn vectors_come_back_in_the_order_of_the_inputs() {
+        let data = json!([{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}]);
+        let server = server(vectors(&data)).await;
+        let embeddings = embedder(&server.uri()).embed(&["a", "b"], InputKind::Query, SECOND).await.unwrap();
+        assert_eq!(embeddings, Embeddings { vectors: vec![vec![1.0, 0.0], vec![0.0, 1.0]], tokens: 7 });
+        let request: Value = server.received_requests().await.unwrap()[0].body_json().unwrap();
+        let expected = json!({"model": "m", "input": ["a", "b"], "input_type": "query", "encoding_format": "float"});
+        assert_eq!(request, expected);
+    }
+
+    #[tokio::test]
+    async fn unfit_inputs_are_refused_before_any_call() {
+        let server = server(vectors(&json!([]))).await;
+        for (inputs, index) in
+            [(vec![], None), (vec!["a"; 5], None), (vec!["a", " "], Some(1)), (vec!["12345678901"], Some(0))]
+        {
+            let error = embedder(&server.uri()).embed(&inputs, InputKind::Passage, SECOND).await.unwrap_err();
+            assert!(matches!(error, EmbedError::Rejected { index: at, .. } if at == index), "{inputs:?}: {error}");
+        }
+        assert_eq!(calls(&server).await, 0);
+    }
+
+    /// Cases B4 and C55.
+    #[tokio::test]
+    async fn failures_say_whether_trying_again_can_help_and_are_retried_only_then() {
+        for (status, kind, tries) in [
+            (400, None, 1),
+            (422, None, 1),
+            (401, Some(OutageKind::Refused), 1),
+            (404, Some(OutageKind::Refused), 1),
+            (429, Some(OutageKind::Throttled), 3),
+            (503, Some(OutageKind::Unavailable), 3),
+        ] {
+            let server = server(ResponseTemplate::new(status).set_body_string("quotes the document")).await;
+            let error = embedder(&server.uri()).embed(&["a"], InputKind::Passage, SECOND * 5).await.unwrap_err();
+            match (&error, kind) {
+                (EmbedError::Rejected { index: None, .. }, None) => {}
+                (EmbedError::Outage(outage), Some(kind)) => assert_eq!(outage.kind, kind, "{status}"),
+                _ => panic!("{status}: {error:?}"),
+            }
+            assert!(!format!("{error:?}").contains("quotes"), "{error:?}");
+            assert_eq!(calls(&server).await, tries, "{status}");
+        }
+    }
+
+    #[tokio::test]
+    async fn two_refusals_for_being_busy_and_then_an_answer_are_an_answer() {
+        let server = server(vectors(&json!([{"index": 0, "embedding": [1.0, 0.0]}]))).await;
+        let busy = Mock::given(method("POST")).respond_with(ResponseTemplate::new(429)).up_to_n_times(2);
+        busy.with_priority(1).mount(&server).await;
+        assert!(embedder(&server.uri()).embed(&["a"], InputKind::Passage, SECOND * 5).await.is_ok());
+        assert_eq!(calls(&server).await, 3);
+    }
+
+    #[tokio::test]
+    async fn a_slow_answer_is_given_up_when_the_time_is_over() {
+        let server = server(vectors(&json!([])).set_delay(SECOND * 20)).await;
+        let error = embedder(&server.uri()).embed(&["a"], InputKind::Query, SECOND / 5).await.unwrap_err();
+        assert!(matches!(error, EmbedError::Outage(outage) if outage.kind == OutageKind::TimedOut));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_does_not_fit_the_question_is_refused() {
+        for data in [
+            json!([]),
+            json!([{"index": 0, "embedding": [1.0]}]),
+            json!([{"index": 1, "embedding": [1.0, 0.0]}]),
+            json!([{"index": 0, "embedding": [1.0, 0.0]}, {"index": 0, "embedding": [1.0, 0.0]}]),
+            json!([{"index": 0, "embedding": [1e39, 0.0]}]),
+            json!("text"),
+        ] {
+            let server = server(vectors(&data)).await;
+            let error = embedder(&server.uri()).embed(&["a"], InputKind::Query, SECOND).await.unwrap_err();
+            assert!(matches!(error, EmbedError::Outage(outage) if outage.kind == OutageKind::Refused), "{data}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wrong_address_is_told_by_the_first_call() {
+        for (url, kind) in [("file:///etc", OutageKind::Refused), ("http://127.0.0.1:1", OutageKind::Unavailable)] {
+            let error = embedder(url).embed(&["a"], InputKind::Query, SECOND * 5).await.unwrap_err();
+            assert!(matches!(&error, EmbedError::Outage(outage) if outage.kind == kind), "{url}: {error:?}");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The local stack's own parts: Qdrant's engine behind Qdrant's gRPC API, and an embedder for tests.
+//!
+//! Invariant: no Lambda depends on this crate. The engine takes minutes and gigabytes to compile.
+
+pub mod embedder;
+pub mod qdrant;

@@ -4,7 +4,8 @@ use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// Every variable a function may ask for.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
+    "AWS_REGION",
     "ANCHORAGE_TABLE",
     "ANCHORAGE_BUCKET",
     "ANCHORAGE_QUEUE_URL",
@@ -50,6 +51,14 @@ impl Config {
 
     fn required(&self, name: &'static str) -> Result<&str, ConfigError> {
         self.optional(name).ok_or(ConfigError::Missing(name))
+    }
+
+    /// The region of every AWS service; the platform sets it.
+    ///
+    /// # Errors
+    /// When it is not set.
+    pub fn region(&self) -> Result<&str, ConfigError> {
+        self.required("AWS_REGION")
     }
 
     /// The table of the document store.

@@ -1,218 +1,279 @@
-//! From a gateway's event to a route and back: correlation, problems, metrics, and events that would panic the adapter.
+//! The way in and out of an HTTP function: an API Gateway event becomes a request, a problem becomes a document.
 
 use crate::{
-    metrics,
+    correlation::Correlation,
+    metrics::{self, Unit},
     problem::{ErrorCode, Problem},
 };
-use anchorage_domain::CorrelationId;
-use anchorage_ports::Ids;
+use anchorage_ports::{Clock, Ids};
 use axum::{
     Router,
-    body::Body,
-    extract::{MatchedPath, Request},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
-    middleware::Next,
-    response::{IntoResponse, Response},
+    extract::{MatchedPath, Request, State},
+    http::{HeaderValue, StatusCode, Uri, header},
+    middleware::{Next, from_fn_with_state},
+    response::Response,
+    routing::any,
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use lambda_http::{Adapter, LambdaEvent, request::LambdaRequest};
-use serde_json::Value;
 use std::{sync::Arc, time::Instant};
-use tower::{Service as _, ServiceExt as _};
+use tower::{Service, ServiceExt as _};
 use tracing::Instrument as _;
-use utoipa_axum::router::OpenApiRouter;
 
-const CORRELATION_ID: HeaderName = HeaderName::from_static("x-correlation-id");
-const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
+/// Longest path and query of an event; the gateway itself takes 10 KB for the whole request line.
+const MAX_PATH_BYTES: usize = 10_240;
+/// Where events go that are no requests. The path has a character that no registered path has.
+const MALFORMED_PATH: &str = "/!malformed";
 
-/// The trace a request belongs to: 32 hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestTrace(pub String);
-
-/// The id that ties one request's log lines together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestCorrelation(pub String);
-
-/// The routes of one function with everything around them that all functions share.
-pub fn app(function: &'static str, routes: OpenApiRouter, ids: Arc<dyn Ids>) -> Router {
-    let (router, _) = routes.split_for_parts();
-    router
-        .fallback(|| async { Problem::not_found() })
-        .method_not_allowed_fallback(|| async {
-            Problem::new(ErrorCode::MethodNotAllowed, "This path exists, but not with this method.")
-        })
-        .layer(axum::middleware::from_fn(move |request: Request, next: Next| {
-            let ids = Arc::clone(&ids);
-            async move { around(function, ids.as_ref(), request, next).await }
-        }))
+/// What the frame around a function's routes needs.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The function's name, as its metrics carry it.
+    pub function: &'static str,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn Ids>,
 }
 
-async fn around(function: &'static str, ids: &dyn Ids, mut request: Request, next: Next) -> Response {
+/// A function's routes with everything around them: correlation, logs, metrics, and problems for what has no route.
+pub fn app(frame: Frame, routes: Router) -> Router {
+    let malformed = || async { Problem::new(ErrorCode::MalformedRequest, "The request cannot be read.") };
+    routes
+        .route(MALFORMED_PATH, any(malformed))
+        .fallback(|| async { Problem::new(ErrorCode::RouteNotFound, "No operation lies under this path.") })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(ErrorCode::MethodNotAllowed, "The path has no operation for this method.")
+        })
+        .layer(from_fn_with_state(frame, around))
+}
+
+async fn around(State(frame): State<Frame>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let correlation = correlation_id(request.headers(), ids);
-    let trace = trace_id(request.headers());
+    let Some(correlation) = Correlation::of(request.headers(), frame.ids.as_ref()) else {
+        return next.run(request).await;
+    };
+    let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
-    // The template, never the path itself: an id in a metric's name would make a metric of its own.
-    let route = request.extensions().get::<MatchedPath>().map_or("other".to_owned(), |path| path.as_str().to_owned());
-    request.extensions_mut().insert(RequestCorrelation(correlation.clone()));
-    if let Some(trace) = &trace {
-        request.extensions_mut().insert(RequestTrace(trace.clone()));
-    }
-    let span = tracing::info_span!("request", correlation_id = correlation, trace_id = trace.as_deref(), %method, route);
-    let mut response = async {
-        let response = next.run(request).await;
-        metrics::request(function, &route, response.status().as_u16(), started.elapsed());
+    let span = tracing::info_span!(
+        "request",
+        correlation_id = correlation.id.as_str(),
+        trace_id = correlation.trace_id.as_deref(),
+        tenant_id = tracing::field::Empty,
+        %method,
+        route,
+    );
+    request.extensions_mut().insert(correlation.clone());
+    async {
+        let mut response = next.run(request).await;
+        let problem = response.extensions_mut().remove::<Problem>();
+        if let Some(problem) = &problem {
+            // The methods that a path allows hold for the problem as well.
+            let allow = response.headers_mut().remove(header::ALLOW);
+            response = problem.render(&correlation);
+            if let Some(allow) = allow {
+                response.headers_mut().insert(header::ALLOW, allow);
+            }
+        }
+        correlation.mark(response.headers_mut());
+        response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        let millis = started.elapsed().as_secs_f64() * 1000.0;
+        let status = response.status();
+        let code = problem.as_ref().map(|problem| problem.code.as_str());
+        tracing::info!(event = "http.answered", status = status.as_u16(), code, millis);
+        let dimensions = [("function", frame.function), ("route", &route), ("status", status_class(status))];
+        let values = [("requests", Unit::Count, 1.0), ("duration", Unit::Milliseconds, millis)];
+        metrics::emit(frame.clock.now(), &dimensions, &values);
         response
     }
     .instrument(span)
-    .await;
-    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        response = rewrite(response, problem.with_correlation_id(correlation.clone()));
-    }
-    let headers = response.headers_mut();
-    if let Ok(value) = HeaderValue::from_str(&correlation) {
-        headers.insert(CORRELATION_ID, value);
-    }
-    if let Some(value) = trace.and_then(|trace| HeaderValue::from_str(&trace).ok()) {
-        headers.insert(TRACE_ID, value);
-    }
-    response
-}
-
-/// The problem's response with its body written again, now that the correlation id is known.
-fn rewrite(response: Response, problem: Problem) -> Response {
-    let (mut parts, _) = response.into_parts();
-    parts.headers.remove(header::CONTENT_LENGTH);
-    serde_json::to_vec(&problem).map_or_else(
-        |_| StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        |json| Response::from_parts(parts, Body::from(json)),
-    )
-}
-
-fn correlation_id(headers: &HeaderMap, ids: &dyn Ids) -> String {
-    let own = headers.get(&CORRELATION_ID).and_then(|value| value.to_str().ok());
-    own.and_then(|text| CorrelationId::new(text).ok()).map_or_else(|| ids.next().to_string(), String::from)
-}
-
-/// The trace of `traceparent` (W3C), else of the platform's own header.
-fn trace_id(headers: &HeaderMap) -> Option<String> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let hex = |id: &str| id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit()) && id.bytes().any(|b| b != b'0');
-    let w3c = || text("traceparent")?.split('-').nth(1).filter(|id| hex(id)).map(str::to_ascii_lowercase);
-    // Root=1-67891233-abcdef012345678912345678
-    let xray = || {
-        let root = text("x-amzn-trace-id")?.split(';').find_map(|part| part.trim().strip_prefix("Root=1-"))?;
-        Some(root.replace('-', "")).filter(|id| hex(id))
-    };
-    w3c().or_else(xray)
-}
-
-/// Serves a function's routes until the platform ends it.
-///
-/// # Errors
-/// When the platform's runtime interface cannot be reached.
-pub async fn serve(app: Router) -> Result<(), lambda_runtime::Error> {
-    lambda_runtime::run(lambda_runtime::service_fn(move |event: LambdaEvent<Value>| {
-        let app = app.clone();
-        async move {
-            let (mut payload, context) = event.into_parts();
-            sanitize(&mut payload);
-            let Ok(request) = serde_json::from_value::<LambdaRequest>(payload) else {
-                return Err(lambda_runtime::Error::from("the event is no HTTP API request of payload format 2.0"));
-            };
-            let mut adapter = Adapter::from(app.map_request(|request: lambda_http::Request| request.map(body)));
-            let response = adapter.ready().await?.call(LambdaEvent::new(request, context)).await?;
-            Ok(response)
-        }
-    }))
     .await
 }
 
-fn body(body: lambda_http::Body) -> Body {
-    match body {
-        lambda_http::Body::Text(text) => Body::from(text),
-        lambda_http::Body::Binary(bytes) => Body::from(bytes),
-        _ => Body::empty(),
+const fn status_class(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        100..=199 => "1xx",
+        200..=299 => "2xx",
+        300..=399 => "3xx",
+        400..=499 => "4xx",
+        _ => "5xx",
     }
 }
 
-/// Percent-encodes what may not stand in a URI: the adapter panics on it, and a panic answers nobody.
-fn sanitize(event: &mut Value) {
-    for field in ["rawPath", "rawQueryString"] {
-        if let Some(Value::String(text)) = event.get_mut(field) {
-            let allowed = |b: u8| b.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:@/?".contains(&b);
-            if text.bytes().any(|b| !allowed(b)) {
-                *text = text
-                    .bytes()
-                    .map(|b| if allowed(b) { char::from(b).to_string() } else { format!("%{b:02X}") })
-                    .collect();
-            }
-        }
+/// Runs the function until the platform ends it.
+///
+/// # Errors
+/// When the platform's runtime API cannot be reached.
+pub async fn serve(app: Router) -> Result<(), lambda_runtime::Error> {
+    lambda_runtime::run(handler(app)).await
+}
+
+/// The function as the runtime calls it, once per event.
+pub(crate) fn handler(
+    app: Router,
+) -> impl Service<
+    LambdaEvent<LambdaRequest>,
+    Response = impl serde::Serialize + Send + 'static,
+    Error = std::convert::Infallible,
+    Future: Send,
+> {
+    Adapter::from(app).map_request(|mut event: LambdaEvent<LambdaRequest>| {
+        presentable(&mut event.payload);
+        event
+    })
+}
+
+/// Keeps from the library what it would panic at: hosts, paths, queries and bodies that it cannot turn into a request.
+fn presentable(event: &mut LambdaRequest) {
+    let LambdaRequest::ApiGatewayV2(event) = event else {
+        return;
+    };
+    // The host takes no part in anything, and a broken one would break the request's URI.
+    event.headers.remove(header::HOST);
+    event.request_context.domain_name = None;
+    let path = event.raw_path.as_deref().unwrap_or("/");
+    let query = event.raw_query_string.as_deref().unwrap_or_default();
+    let body = event.body.as_deref().unwrap_or_default();
+    let readable = path.starts_with('/')
+        && path.len() + query.len() <= MAX_PATH_BYTES
+        && format!("/?{query}").parse::<Uri>().is_ok()
+        && (!event.is_base64_encoded || STANDARD.decode(body).is_ok());
+    if !readable {
+        event.raw_path = Some(MALFORMED_PATH.to_owned());
+        event.raw_query_string = None;
+        event.body = None;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anchorage_memory::SequentialIds;
-    use axum::body::to_bytes;
-    use utoipa_axum::routes;
+    use crate::{
+        extract::{Body, FilesRead, FilesWrite, Id, Tenant},
+        testing::{Caller, call, deliver, event},
+    };
+    use anchorage_domain::{FileId, Scope, ScopeSet};
+    use anchorage_memory::{ManualClock, SequentialIds};
+    use axum::routing::{get, post};
+    use serde::Deserialize;
+    use serde_json::{Value, json};
 
-    #[utoipa::path(get, path = "/v1/things/{id}", responses((status = 200)))]
-    async fn thing() -> &'static str {
-        "here"
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wish {
+        name: String,
+        items: Vec<u8>,
     }
 
-    async fn call(method: &str, path: &str, headers: &[(&str, &str)]) -> (u16, HeaderMap, Value) {
-        let app = app("test", OpenApiRouter::new().routes(routes!(thing)), Arc::new(SequentialIds::default()));
-        let mut request = Request::builder().method(method).uri(path);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
+    async fn read(tenant: Tenant<FilesRead>, Id(file): Id<FileId>) -> String {
+        format!("\"{} {file}\"", tenant.scope.tenant())
+    }
+
+    async fn write(_tenant: Tenant<FilesWrite>, Body(wish): Body<Wish, 64>) -> String {
+        format!("\"{} {}\"", wish.name, wish.items.len())
+    }
+
+    fn tested() -> Router {
+        let routes = Router::new().route("/v1/things/{id}", get(read)).route("/v1/things", post(write));
+        let frame = Frame {
+            function: "tested",
+            clock: Arc::new(ManualClock::default()),
+            ids: Arc::new(SequentialIds::default()),
+        };
+        app(frame, routes)
+    }
+
+    fn caller(scopes: &[Scope]) -> Caller {
+        let tenant = "01980000-0000-7000-8000-0000000000aa".parse().unwrap();
+        Caller { tenant, scopes: scopes.iter().copied().collect::<ScopeSet>() }
+    }
+
+    const FILE: &str = "/v1/things/01980000-0000-7000-8000-000000000001";
+
+    #[tokio::test]
+    async fn request_without_identity_or_scope_is_refused_before_its_body_is_read() {
+        let reply = call(&tested(), None, "GET", FILE, None).await.unwrap();
+        assert_eq!((reply.status, reply.text("/code")), (401, "unauthenticated"));
+        let reader = caller(&[Scope::FilesRead]);
+        let reply = call(&tested(), Some(&reader), "POST", "/v1/things", Some(&json!("broken"))).await.unwrap();
+        assert_eq!((reply.status, reply.text("/code")), (403, "scope_missing"));
+        assert_eq!(call(&tested(), Some(&reader), "GET", FILE, None).await.unwrap().status, 200);
+    }
+
+    /// Case C47: a tenant named anywhere but in the authorizer's context changes nothing.
+    #[tokio::test]
+    async fn tenant_in_a_header_is_ignored() {
+        let caller = caller(&[Scope::FilesRead]);
+        let mut event = event("GET", FILE, &[("x-tenant-id", "01980000-0000-7000-8000-0000000000bb")], None);
+        event["requestContext"]["authorizer"] = json!({"lambda": caller.context()});
+        let reply = deliver(&tested(), event).await.unwrap();
+        assert!(reply.body.as_str().unwrap().starts_with(&caller.tenant.to_string()));
+    }
+
+    #[tokio::test]
+    async fn broken_identity_of_the_authorizer_is_no_identity() {
+        for context in [json!({}), json!({"tenant_id": "x", "key_id": "testkey000000000", "scopes": ""}), json!(null)] {
+            let mut event = event("GET", FILE, &[], None);
+            event["requestContext"]["authorizer"] = json!({"lambda": context});
+            assert_eq!(deliver(&tested(), event).await.unwrap().status, 401);
         }
-        let response = app.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let body = to_bytes(body, 10_000).await.unwrap();
-        (parts.status.as_u16(), parts.headers, serde_json::from_slice(&body).unwrap_or(Value::Null))
     }
 
     #[tokio::test]
-    async fn unknown_path_and_wrong_method_are_problems_with_the_correlation_id() {
-        for (method, path, status, code) in
-            [("GET", "/v1/nothing", 404, "not_found"), ("DELETE", "/v1/things/1", 405, "method_not_allowed")]
-        {
-            let (got, headers, body) = call(method, path, &[("x-correlation-id", "mine-1")]).await;
-            assert_eq!((got, body["code"].as_str()), (status, Some(code)));
-            assert_eq!(body["correlation_id"], "mine-1");
-            assert_eq!(headers["x-correlation-id"], "mine-1");
-            assert_eq!(headers["content-type"], "application/problem+json");
-        }
-    }
-
-    #[tokio::test]
-    async fn malformed_correlation_id_is_replaced() {
-        let (_, headers, _) = call("GET", "/v1/things/1", &[("x-correlation-id", "not this one")]).await;
-        assert_eq!(headers["x-correlation-id"].len(), 36);
-    }
-
-    #[tokio::test]
-    async fn trace_comes_from_the_caller_or_the_platform() {
-        let id = "4bf92f3577b34da6a3ce929d0e0e4736";
-        let zeros = "0".repeat(32);
-        for (header, value, expected) in [
-            ("traceparent", format!("00-{id}-00f067aa0ba902b7-01"), Some(id)),
-            ("x-amzn-trace-id", format!("Root=1-{}-{};Sampled=1", &id[..8], &id[8..]), Some(id)),
-            ("traceparent", format!("00-{zeros}-00f067aa0ba902b7-01"), None),
-            ("traceparent", "garbage".to_owned(), None),
+    async fn body_is_refused_with_the_place_of_its_mistake() {
+        let writer = caller(&[Scope::FilesWrite]);
+        let long = json!({"name": "a".repeat(64), "items": []}).to_string();
+        for (body, status, pointer) in [
+            ("{", 400, ""),
+            ("", 400, ""),
+            ("{\"name\":\"a\",\"items\":[]} x", 400, ""),
+            ("{\"name\":\"a\",\"items\":[1,300]}", 422, "/items/1"),
+            ("{\"name\":\"a\",\"items\":[],\"tenant_id\":\"b\"}", 422, "/tenant_id"),
+            ("{\"name\":\"a\"}", 422, "/items"),
+            (long.as_str(), 413, ""),
         ] {
-            let (_, headers, _) = call("GET", "/v1/things/1", &[(header, &value)]).await;
-            assert_eq!(headers.get("x-trace-id").map(|value| value.to_str().unwrap()), expected, "{value}");
+            let mut event = event("POST", "/v1/things", &[], Some(body));
+            event["requestContext"]["authorizer"] = json!({"lambda": writer.context()});
+            let reply = deliver(&tested(), event).await.unwrap();
+            assert_eq!((reply.status, reply.text("/errors/0/pointer")), (status, pointer), "{body}: {}", reply.body);
         }
     }
 
-    #[test]
-    fn event_that_would_panic_the_adapter_is_made_harmless() {
-        let mut event = serde_json::json!({"rawPath": "/v1/ا b", "rawQueryString": "q=\"x\"&y=ب%20"});
-        sanitize(&mut event);
-        assert_eq!(event["rawPath"], "/v1/%D8%A7%20b");
-        assert_eq!(event["rawQueryString"], "q=%22x%22&y=%D8%A8%20");
+    #[tokio::test]
+    async fn what_has_no_route_is_a_problem_with_a_correlation_id() {
+        for (method, target, status, code) in [
+            ("GET", "/nowhere", 404, "route_not_found"),
+            ("DELETE", "/v1/things", 405, "method_not_allowed"),
+            ("GET", "/v1/things/not-an-id", 401, "unauthenticated"),
+        ] {
+            let reply = call(&tested(), None, method, target, None).await.unwrap();
+            assert_eq!((reply.status, reply.text("/code")), (status, code));
+            assert_eq!(reply.header("content-type"), Some("application/problem+json"));
+            assert_eq!(reply.header("x-correlation-id"), Some(reply.text("/correlation_id")));
+        }
+    }
+
+    /// The library panics at each of these when it is left alone with it.
+    #[tokio::test]
+    async fn event_that_is_no_request_is_answered_as_malformed() {
+        let broken: [(&str, Value); 4] = [
+            ("rawQueryString", json!("q=a b\u{7f}")),
+            ("rawPath", json!(":99999")),
+            ("rawPath", json!("/".repeat(MAX_PATH_BYTES + 1))),
+            ("isBase64Encoded", json!(true)),
+        ];
+        for (field, value) in broken {
+            let mut event = event("POST", "/v1/things", &[("host", "not a host")], Some("not base64!"));
+            event[field] = value;
+            let reply = deliver(&tested(), event).await.unwrap();
+            assert_eq!((reply.status, reply.text("/code")), (400, "malformed_request"), "{field}");
+        }
+    }
+
+    #[tokio::test]
+    async fn correlation_and_trace_of_the_caller_come_back() {
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+        let parent = format!("00-{trace}-00f067aa0ba902b7-01");
+        let headers = [("x-correlation-id", "mine-1"), ("traceparent", parent.as_str())];
+        let reply = deliver(&tested(), event("GET", "/nowhere", &headers, None)).await.unwrap();
+        assert_eq!((reply.header("x-correlation-id"), reply.header("x-trace-id")), (Some("mine-1"), Some(trace)));
     }
 }

@@ -1,48 +1,44 @@
-//! Metrics in CloudWatch's embedded format: one JSON line on standard output, no call, nothing to flush before the freeze.
+//! Metrics as CloudWatch embedded-metric lines on stdout: no call, nothing to flush before a freeze.
 
-use serde_json::{Value, json};
-use std::{
-    io::Write as _,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use anchorage_domain::Timestamp;
+use serde_json::{Map, Value, json};
+use std::io::Write as _;
 
+/// Namespace of every metric.
 const NAMESPACE: &str = "Anchorage";
 
-/// Counts one request and its duration by function, route template and status class.
-pub fn request(function: &str, route: &str, status: u16, took: Duration) {
-    emit(&line(
-        &["function", "route", "status_class"],
-        &json!({"function": function, "route": route, "status_class": format!("{}xx", status / 100)}),
-        &[("requests", "Count", 1.0), ("duration", "Milliseconds", took.as_secs_f64() * 1000.0)],
-    ));
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Count,
+    Milliseconds,
 }
 
-/// Counts one thing that happened in the pipeline.
-pub fn count(function: &str, event: &str) {
-    emit(&line(&["function", "event"], &json!({"function": function, "event": event}), &[("events", "Count", 1.0)]));
-}
-
-fn line(dimensions: &[&str], values: &Value, metrics: &[(&str, &str, f64)]) -> Value {
-    let definitions: Vec<_> = metrics.iter().map(|(name, unit, _)| json!({"Name": name, "Unit": unit})).collect();
-    let mut line = json!({"_aws": {
-        "Timestamp": now_millis(),
-        "CloudWatchMetrics": [{"Namespace": NAMESPACE, "Dimensions": [dimensions], "Metrics": definitions}],
-    }});
-    if let (Some(line), Some(values)) = (line.as_object_mut(), values.as_object()) {
-        line.extend(values.clone());
-        line.extend(metrics.iter().map(|(name, _, value)| ((*name).to_owned(), json!(value))));
+impl Unit {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Count => "Count",
+            Self::Milliseconds => "Milliseconds",
+        }
     }
-    line
 }
 
-#[expect(clippy::disallowed_methods, reason = "the timestamp of a log line, which no decision reads")]
-fn now_millis() -> u128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()
+/// One line in the embedded metric format. Dimensions must come from small closed sets: each combination is billed.
+#[must_use]
+pub fn line(now: Timestamp, dimensions: &[(&str, &str)], metrics: &[(&str, Unit, f64)]) -> Value {
+    let names: Vec<_> = dimensions.iter().map(|(name, _)| *name).collect();
+    let definitions: Vec<_> =
+        metrics.iter().map(|(name, unit, _)| json!({"Name": name, "Unit": unit.as_str()})).collect();
+    let directive = json!({"Namespace": NAMESPACE, "Dimensions": [names], "Metrics": definitions});
+    let mut line = Map::new();
+    line.insert("_aws".into(), json!({"Timestamp": now.unix_millis(), "CloudWatchMetrics": [directive]}));
+    line.extend(dimensions.iter().map(|(name, value)| ((*name).to_owned(), json!(value))));
+    line.extend(metrics.iter().map(|(name, _, value)| ((*name).to_owned(), json!(value))));
+    Value::Object(line)
 }
 
-fn emit(line: &Value) {
-    // A metric that cannot be written is not worth failing a request for.
-    let _ = writeln!(std::io::stdout(), "{line}");
+/// Writes a metric line. A broken stdout loses the metric, never the request.
+pub fn emit(now: Timestamp, dimensions: &[(&str, &str)], metrics: &[(&str, Unit, f64)]) {
+    let _ = writeln!(std::io::stdout(), "{}", line(now, dimensions, metrics));
 }
 
 #[cfg(test)]
@@ -50,10 +46,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metric_line_names_its_dimensions_and_carries_their_values() {
-        let line = line(&["route"], &json!({"route": "/v1/files"}), &[("requests", "Count", 1.0)]);
-        assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Dimensions"], json!([["route"]]));
-        assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Metrics"], json!([{"Name": "requests", "Unit": "Count"}]));
-        assert_eq!((&line["route"], &line["requests"]), (&json!("/v1/files"), &json!(1.0)));
+    fn metric_line_declares_every_dimension_and_value_it_holds() {
+        let line = line(
+            Timestamp::from_unix_millis(5),
+            &[("function", "domains"), ("status", "2xx")],
+            &[("requests", Unit::Count, 1.0)],
+        );
+        assert_eq!(
+            line,
+            json!({
+                "_aws": {"Timestamp": 5, "CloudWatchMetrics": [{
+                    "Namespace": "Anchorage",
+                    "Dimensions": [["function", "status"]],
+                    "Metrics": [{"Name": "requests", "Unit": "Count"}],
+                }]},
+                "function": "domains", "status": "2xx", "requests": 1.0,
+            })
+        );
     }
 }

@@ -1,0 +1,372 @@
+//! Blocks to chunks: bounded by tokens, cut at the borders of blocks and sentences, each an exact slice of the source text.
+//!
+//! The source text is written as the chunks are cut: where a table goes on in the next chunk, its header is written
+//! again, so that every chunk can be read alone and still is `source_text[byte_start..byte_end]`.
+
+use crate::{
+    Limits, ParseError,
+    parse::{Block, BlockKind, Content, Row, Table},
+    tokens::{estimate_fragment, estimate_tokens},
+};
+use anchorage_domain::{ChunkingPolicy, Sha256, Source};
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+/// Names the rules below. Chunks of two versions never mix in one collection.
+pub const CHUNKER_VERSION: &str = "blocks-sentences@1";
+
+/// One piece of a document, as it is embedded and cited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its place among the document's chunks, from 0.
+    pub index: u32,
+    /// `source_text[byte_start..byte_end]`.
+    pub text: String,
+    pub byte_start: usize,
+    pub byte_end: usize,
+    /// The headings above it, outermost first.
+    pub heading_path: Vec<String>,
+    /// Of its first block.
+    pub kind: BlockKind,
+    pub source: Source,
+    pub content_sha256: Sha256,
+    /// An upper estimate.
+    pub tokens: u32,
+    /// The text cannot be trusted without a look at the original.
+    pub quarantined: bool,
+}
+
+/// A stretch of the source text that is not cut further, and its tokens.
+#[derive(Debug, Clone)]
+struct Unit {
+    range: Range<usize>,
+    tokens: u32,
+    kind: BlockKind,
+}
+
+struct Chunker<'a> {
+    policy: &'a ChunkingPolicy,
+    limits: &'a Limits,
+    text: String,
+    chunks: Vec<Chunk>,
+}
+
+pub(crate) fn chunk(
+    blocks: &[Block],
+    policy: &ChunkingPolicy,
+    limits: &Limits,
+) -> Result<(String, Vec<Chunk>), ParseError> {
+    let mut chunker = Chunker { policy, limits, text: String::new(), chunks: Vec::new() };
+    let mut rest = blocks;
+    while let Some(first) = rest.first() {
+        if let Content::Table(table) = &first.content {
+            chunker.table(table, &first.heading_path)?;
+            rest = rest.get(1..).unwrap_or_default();
+            continue;
+        }
+        // Prose under one heading is packed together; a heading and what follows it stay in one run.
+        let same =
+            |block: &&Block| matches!(block.content, Content::Text(_)) && block.heading_path == first.heading_path;
+        let length = rest.iter().take_while(same).count();
+        let (section, after) = rest.split_at(length);
+        chunker.prose(section)?;
+        rest = after;
+    }
+    Ok((chunker.text, chunker.chunks))
+}
+
+impl Chunker<'_> {
+    fn prose(&mut self, section: &[Block]) -> Result<(), ParseError> {
+        let mut units = Vec::new();
+        for block in section {
+            let Content::Text(text) = &block.content else { continue };
+            self.separate(if block.kind == BlockKind::ListItem { "\n" } else { "\n\n" });
+            let start = self.text.len();
+            self.text.push_str(text);
+            let whole = block.kind == BlockKind::Code;
+            units.extend(units_of(text, start, block.kind, whole, self.policy.max_tokens()));
+        }
+        let heading_path = section.first().map(|block| block.heading_path.clone()).unwrap_or_default();
+        let mut from = 0;
+        while from < units.len() {
+            let (mut to, mut tokens) = (from, 0);
+            while let Some(unit) = units.get(to) {
+                if to > from && tokens + unit.tokens > self.policy.max_tokens() {
+                    break;
+                }
+                tokens += unit.tokens;
+                to += 1;
+            }
+            self.emit_units(units.get(from..to).unwrap_or_default(), tokens, &heading_path)?;
+            if to >= units.len() {
+                break;
+            }
+            from = self.overlap_start(&units, from, to);
+        }
+        Ok(())
+    }
+
+    /// Where the next chunk starts: as far back as the overlap allows, and always past where this one started.
+    fn overlap_start(&self, units: &[Unit], from: usize, to: usize) -> usize {
+        let next = units.get(to).map_or(0, |unit| unit.tokens);
+        let (mut start, mut tokens) = (to, 0);
+        while start > from + 1 {
+            let Some(unit) = units.get(start - 1) else { break };
+            let fits = tokens + unit.tokens <= self.policy.overlap_tokens()
+                && tokens + unit.tokens + next <= self.policy.max_tokens();
+            // Code and headings are not said twice.
+            if !fits || !matches!(unit.kind, BlockKind::Paragraph | BlockKind::ListItem) {
+                break;
+            }
+            tokens += unit.tokens;
+            start -= 1;
+        }
+        start
+    }
+
+    fn emit_units(&mut self, units: &[Unit], tokens: u32, heading_path: &[String]) -> Result<(), ParseError> {
+        let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(()) };
+        let range = first.range.start..last.range.end;
+        let source = |range: &Range<usize>| Source::Bytes { start: range.start as u64, end: range.end as u64 };
+        self.emit(range, tokens, first.kind, heading_path, source)
+    }
+
+    fn table(&mut self, table: &Table, heading_path: &[String]) -> Result<(), ParseError> {
+        let header = header_text(table);
+        let header_tokens = estimate_tokens(&header);
+        // A header that would fill half of every chunk is not repeated: the rows name their columns anyway.
+        let (header, header_tokens) =
+            if header_tokens <= self.policy.max_tokens() / 2 { (header, header_tokens) } else { (String::new(), 0) };
+        let room = self.policy.max_tokens() - header_tokens;
+        let rows: Vec<_> = table.rows.iter().map(|row| (row, row_text(table, row))).collect();
+        let mut rest = rows.as_slice();
+        if rest.is_empty() && !header.is_empty() {
+            return self.table_chunk(table, &header, &[], heading_path, 0..0);
+        }
+        while !rest.is_empty() {
+            let (mut count, mut tokens) = (0, 0);
+            for (_, text) in rest {
+                let row = estimate_tokens(text);
+                if tokens + row > room {
+                    break;
+                }
+                tokens += row;
+                count += 1;
+            }
+            if count == 0 {
+                self.long_row(table, &header, room, rest.first(), heading_path)?;
+                count = 1;
+            } else {
+                let (now, _) = rest.split_at(count);
+                let lines: Vec<_> = now.iter().map(|(_, text)| text.as_str()).collect();
+                self.table_chunk(table, &header, &lines, heading_path, rows_of(now))?;
+            }
+            rest = rest.get(count..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// One row larger than a chunk is cut like prose, each piece under the header: no bound is worth losing a row for.
+    fn long_row(
+        &mut self,
+        table: &Table,
+        header: &str,
+        room: u32,
+        row: Option<&(&Row, String)>,
+        heading_path: &[String],
+    ) -> Result<(), ParseError> {
+        let Some((row, text)) = row else { return Ok(()) };
+        let units = units_of(text, 0, BlockKind::Table, false, room);
+        let mut rest = units.as_slice();
+        while !rest.is_empty() {
+            let mut tokens = 0;
+            let count = rest.iter().take_while(|unit| {
+                tokens += unit.tokens;
+                tokens <= room
+            });
+            let (now, after) = rest.split_at(count.count().max(1));
+            if let (Some(first), Some(last)) = (now.first(), now.last()) {
+                let piece = text.get(first.range.start..last.range.end).unwrap_or_default();
+                self.table_chunk(table, header, &[piece], heading_path, row.number..row.number)?;
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn table_chunk(
+        &mut self,
+        table: &Table,
+        header: &str,
+        lines: &[&str],
+        heading_path: &[String],
+        rows: Range<u32>,
+    ) -> Result<(), ParseError> {
+        self.separate("\n\n");
+        let start = self.text.len();
+        self.text.push_str(header);
+        for line in lines {
+            if self.text.len() > start {
+                self.text.push('\n');
+            }
+            self.text.push_str(line);
+        }
+        let tokens = self.text.get(start..).map_or(0, estimate_tokens);
+        let sheet = table.sheet.clone();
+        self.emit(start..self.text.len(), tokens, BlockKind::Table, heading_path, |range| match sheet {
+            Some(name) => Source::Sheet { name, rows_start: rows.start, rows_end: rows.end },
+            None => Source::Bytes { start: range.start as u64, end: range.end as u64 },
+        })
+    }
+
+    fn separate(&mut self, separator: &str) {
+        if !self.text.is_empty() {
+            self.text.push_str(separator);
+        }
+    }
+
+    fn emit(
+        &mut self,
+        range: Range<usize>,
+        tokens: u32,
+        kind: BlockKind,
+        heading_path: &[String],
+        source: impl FnOnce(&Range<usize>) -> Source,
+    ) -> Result<(), ParseError> {
+        let whole = self.text.get(range.clone()).unwrap_or_default();
+        let lead = whole.len() - whole.trim_start().len();
+        let text = whole.trim();
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.chunks.len() >= self.limits.max_chunks {
+            return Err(ParseError::ChunkLimitExceeded { limit: self.limits.max_chunks });
+        }
+        let range = range.start + lead..range.start + lead + text.len();
+        self.chunks.push(Chunk {
+            index: u32::try_from(self.chunks.len()).unwrap_or(u32::MAX),
+            text: text.to_owned(),
+            byte_start: range.start,
+            byte_end: range.end,
+            heading_path: heading_path.to_vec(),
+            kind,
+            source: source(&range),
+            content_sha256: Sha256::of(text.as_bytes()),
+            tokens,
+            quarantined: false,
+        });
+        Ok(())
+    }
+}
+
+fn rows_of(rows: &[(&Row, String)]) -> Range<u32> {
+    let number = |row: Option<&(&Row, String)>| row.map_or(0, |(row, _)| row.number);
+    number(rows.first())..number(rows.last())
+}
+
+/// Sheet, titles and column names: what a row needs to be understood.
+fn header_text(table: &Table) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut names: Vec<&str> = table.sheet.iter().map(String::as_str).collect();
+    names.extend(table.context.iter().map(String::as_str));
+    if !names.is_empty() {
+        lines.push(names.join(" — "));
+    }
+    if !table.header.is_empty() {
+        lines.push(table.header.join(" | "));
+    }
+    lines.join("\n")
+}
+
+/// `name: value / name: value`, empty cells left out; bare cells where the columns have no names.
+fn row_text(table: &Table, row: &Row) -> String {
+    if table.header.is_empty() {
+        return row.cells.join(" | ");
+    }
+    let named = row.cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+    let cells: Vec<_> = named
+        .map(|(column, cell)| match table.header.get(column).filter(|name| !name.is_empty()) {
+            Some(name) => format!("{name}: {cell}"),
+            None => cell.clone(),
+        })
+        .collect();
+    cells.join(" / ")
+}
+
+/// Sentences of a text (the whole of it where it is not to be cut), those that are too long cut further.
+fn units_of(text: &str, offset: usize, kind: BlockKind, whole: bool, max_tokens: u32) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let sentences = if whole { vec![0..text.len()] } else { sentences(text) };
+    for range in sentences {
+        let sentence = text.get(range.clone()).unwrap_or_default();
+        let tokens = estimate_tokens(sentence);
+        if tokens <= max_tokens {
+            units.push(Unit { range: offset + range.start..offset + range.end, tokens, kind });
+        } else {
+            cut(sentence, offset + range.start, kind, max_tokens, &mut units);
+        }
+    }
+    units
+}
+
+/// Sentence borders: Unicode's, which know `.`, `!`, `?`, `؟` and `。`, and line ends, which end list lines and verses.
+fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    for (start, sentence) in text.split_sentence_bound_indices() {
+        ranges.push(start..start + sentence.len());
+    }
+    ranges
+}
+
+/// Cuts what has no sentence border in it: at words while it can, inside a word at graphemes where it must.
+fn cut(text: &str, offset: usize, kind: BlockKind, max_tokens: u32, units: &mut Vec<Unit>) {
+    let (mut start, mut tokens) = (0, 0);
+    let mut end = 0;
+    for word in text.split_inclusive(char::is_whitespace) {
+        let count = estimate_tokens(word);
+        if tokens + count > max_tokens && end > start {
+            units.push(Unit { range: offset + start..offset + end, tokens, kind });
+            (start, tokens) = (end, 0);
+        }
+        if count > max_tokens {
+            cut_word(word, offset + end, kind, max_tokens, units);
+            end += word.len();
+            start = end;
+        } else {
+            tokens += count;
+            end += word.len();
+        }
+    }
+    if end > start {
+        units.push(Unit { range: offset + start..offset + end, tokens, kind });
+    }
+}
+
+fn cut_word(word: &str, offset: usize, kind: BlockKind, max_tokens: u32, units: &mut Vec<Unit>) {
+    // One token is left for the border of a word that a cut makes.
+    let room = max_tokens.saturating_sub(1);
+    let (mut start, mut tokens) = (0, 0);
+    for (at, grapheme) in word.grapheme_indices(true) {
+        let whole = estimate_fragment(grapheme);
+        // A grapheme can be made of any number of marks; one past the bound is cut between characters.
+        let pieces: Vec<(usize, u32)> = if whole <= room {
+            vec![(at, whole)]
+        } else {
+            let count = |c: char| estimate_fragment(c.encode_utf8(&mut [0; 4]));
+            grapheme.char_indices().map(|(inner, c)| (at + inner, count(c))).collect()
+        };
+        for (at, count) in pieces {
+            if tokens + count > room && at > start {
+                units.push(Unit { range: offset + start..offset + at, tokens: tokens + 1, kind });
+                (start, tokens) = (at, 0);
+            }
+            tokens += count;
+        }
+    }
+    if word.len() > start {
+        units.push(Unit { range: offset + start..offset + word.len(), tokens: tokens + 1, kind });
+    }
+}
+
+#[cfg(test)]
+mod tests;

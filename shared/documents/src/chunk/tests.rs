@@ -1,0 +1,126 @@
+use super::*;
+use crate::parse::MediaHint;
+use crate::{ParsedDocument, parse_and_chunk};
+use proptest::prelude::*;
+
+fn policy(max: u32, overlap: u32) -> ChunkingPolicy {
+    ChunkingPolicy::new(max, overlap).unwrap()
+}
+
+fn parse(text: &str, name: &str, policy: &ChunkingPolicy) -> ParsedDocument {
+    let hint = MediaHint { filename: Some(name.into()), content_type: None };
+    parse_and_chunk(text.as_bytes(), &hint, policy, &Limits::default()).unwrap()
+}
+
+fn assert_sound(document: &ParsedDocument, policy: &ChunkingPolicy) {
+    for (chunk, index) in document.chunks.iter().zip(0..) {
+        assert_eq!(chunk.index, index);
+        assert_eq!(document.source_text.get(chunk.byte_start..chunk.byte_end), Some(chunk.text.as_str()));
+        assert!(!chunk.text.trim().is_empty());
+        assert!(chunk.tokens <= policy.max_tokens(), "{} tokens", chunk.tokens);
+        assert!(estimate_tokens(&chunk.text) <= policy.max_tokens(), "{}", estimate_tokens(&chunk.text));
+        assert_eq!(chunk.content_sha256, Sha256::of(chunk.text.as_bytes()));
+    }
+}
+
+/// What the chunks cover together, overlaps counted once.
+fn covered(document: &ParsedDocument) -> String {
+    let (mut text, mut end) = (String::new(), 0);
+    for chunk in &document.chunks {
+        assert!(chunk.byte_end > end, "every chunk makes progress");
+        text.push_str(&document.source_text[chunk.byte_start.max(end)..chunk.byte_end]);
+        end = chunk.byte_end;
+    }
+    text
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Cases C40 and P18: what has no spaces is cut all the same, and nothing is lost.
+#[test]
+fn text_without_spaces_stays_within_the_bound_and_whole() {
+    let policy = policy(100, 10);
+    for text in ["ACGT".repeat(5_000), "7".repeat(3_000), "漢字".repeat(2_000), "😀".repeat(500), "…".repeat(2_000)]
+    {
+        let document = parse(&text, "a.txt", &policy);
+        assert_sound(&document, &policy);
+        assert_eq!(covered(&document), text);
+    }
+}
+
+/// Case C39.
+#[test]
+fn joiners_and_long_graphemes_at_the_border_break_nothing() {
+    let policy = policy(64, 10);
+    for text in [format!("{}\u{200C}{}", "a".repeat(63), "ب".repeat(10)), format!("e{}", "\u{301}".repeat(5_000))] {
+        let document = parse(&text, "a.txt", &policy);
+        assert_sound(&document, &policy);
+        assert_eq!(covered(&document), text);
+    }
+}
+
+#[test]
+fn sentences_are_kept_whole_and_overlap_as_configured() {
+    let policy = policy(64, 20);
+    let text = "این جمله نخست است. آیا این جمله دوم است؟ بله! ".repeat(20);
+    let document = parse(&text, "a.txt", &policy);
+    assert_sound(&document, &policy);
+    assert!(document.chunks.len() > 3);
+    for pair in document.chunks.windows(2) {
+        assert!(pair[0].text.ends_with(['.', '؟', '!']), "{}", pair[0].text);
+        assert!(pair[1].byte_start < pair[0].byte_end, "neighbours overlap");
+    }
+}
+
+/// Cases C31 and C30: every chunk of a table can be read alone.
+#[test]
+fn table_repeats_its_header_and_loses_no_row() {
+    let policy = policy(120, 0);
+    let rows: String = (0..300).map(|n| format!("{n},name{n}\n")).collect();
+    let document = parse(&format!("id,name\n{rows}"), "a.csv", &policy);
+    assert_sound(&document, &policy);
+    let mut lines = Vec::new();
+    for chunk in &document.chunks {
+        let (header, body) = chunk.text.split_once('\n').unwrap();
+        assert_eq!(header, "id | name");
+        lines.extend(body.lines().map(str::to_owned));
+    }
+    let expected: Vec<_> = (0..300).map(|n| format!("id: {n} / name: name{n}")).collect();
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn row_larger_than_a_chunk_is_cut_under_its_header() {
+    let policy = policy(64, 0);
+    let document = parse(&format!("id,note\n1,{}\n2,short\n", "long words here ".repeat(60)), "a.csv", &policy);
+    assert_sound(&document, &policy);
+    assert!(document.chunks.iter().all(|chunk| chunk.text.starts_with("id | note")));
+    assert!(document.chunks.last().unwrap().text.ends_with("id: 2 / note: short"));
+}
+
+#[test]
+fn chunk_limit_is_exact() {
+    let text = "One sentence here. ".repeat(200);
+    let hint = MediaHint::default();
+    let count = parse(&text, "a.txt", &policy(64, 0)).chunks.len();
+    let limited = |max_chunks| {
+        let limits = Limits { max_chunks, ..Limits::default() };
+        parse_and_chunk(text.as_bytes(), &hint, &policy(64, 0), &limits)
+    };
+    assert!(limited(count).is_ok());
+    assert_eq!(limited(count - 1), Err(ParseError::ChunkLimitExceeded { limit: count - 1 }));
+}
+
+proptest! {
+    #[test]
+    fn chunks_of_any_text_are_sound_and_cover_it(text in "(\\PC|[ \n.!؟]){1,400}", max in 64_u32..200, overlap in 0_u32..31) {
+        let policy = policy(max, overlap);
+        let hint = MediaHint { filename: Some("a.txt".into()), content_type: None };
+        if let Ok(document) = parse_and_chunk(text.as_bytes(), &hint, &policy, &Limits::default()) {
+            assert_sound(&document, &policy);
+            prop_assert_eq!(squeezed(&covered(&document)), squeezed(&document.source_text));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Every bound on a document, in one place.
+
+/// Largest file in bytes.
+const MAX_FILE_BYTES: u64 = 50 * 1024 * 1024;
+/// Most bytes that all entries of an archive may really inflate to.
+const MAX_INFLATED_BYTES: u64 = 96 * 1024 * 1024;
+/// Most entries an archive may have.
+const MAX_ARCHIVE_ENTRIES: usize = 4_096;
+/// Deepest nesting of elements in an XML part, and of blocks in Markdown.
+const MAX_DEPTH: usize = 256;
+/// Most cells of a workbook or a CSV file that hold something.
+const MAX_CELLS: usize = 2_000_000;
+/// Most characters of extracted text.
+const MAX_TEXT_CHARS: usize = 20_000_000;
+/// Most chunks of one document.
+const MAX_CHUNKS: usize = 20_000;
+
+/// Bounds on one document. The default is what the service promises; tests set smaller ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    pub max_file_bytes: u64,
+    pub max_inflated_bytes: u64,
+    pub max_archive_entries: usize,
+    pub max_depth: usize,
+    pub max_cells: usize,
+    pub max_text_chars: usize,
+    pub max_chunks: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_file_bytes: MAX_FILE_BYTES,
+            max_inflated_bytes: MAX_INFLATED_BYTES,
+            max_archive_entries: MAX_ARCHIVE_ENTRIES,
+            max_depth: MAX_DEPTH,
+            max_cells: MAX_CELLS,
+            max_text_chars: MAX_TEXT_CHARS,
+            max_chunks: MAX_CHUNKS,
+        }
+    }
+}

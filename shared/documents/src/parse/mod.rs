@@ -1,0 +1,211 @@
+//! Bytes to blocks. The type is decided by content.
+
+mod archive;
+mod decode;
+mod delimited;
+mod docx;
+mod markdown;
+mod plain;
+mod workbook;
+
+use crate::{Limits, ParseError};
+use anchorage_domain::Coverage;
+use archive::Archive;
+
+/// What a file calls itself. Tells kinds of text apart, nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MediaHint {
+    pub filename: Option<String>,
+    pub content_type: Option<String>,
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaType {
+    Text,
+    Markdown,
+    Csv,
+    Docx,
+    Xlsx,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockKind {
+    Heading,
+    Paragraph,
+    ListItem,
+    Table,
+    Code,
+    Footnote,
+}
+
+/// One piece of a document, in document order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub kind: BlockKind,
+    /// The headings above it, outermost first.
+    pub heading_path: Vec<String>,
+    pub content: Content,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Content {
+    Text(String),
+    Table(Table),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// The sheet it stands on, for workbooks.
+    pub sheet: Option<String>,
+    /// Titles above the header, repeated with it.
+    pub context: Vec<String>,
+    /// Column names; empty when the table has none.
+    pub header: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// As the source counts it, from 1.
+    pub number: u32,
+    pub cells: Vec<String>,
+}
+
+/// What a parser made of a file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parsed {
+    pub title: Option<String>,
+    pub blocks: Vec<Block>,
+    pub coverage: Coverage,
+}
+
+pub(crate) struct Typed {
+    pub media_type: MediaType,
+    pub title: Option<String>,
+    pub blocks: Vec<Block>,
+    pub coverage: Coverage,
+}
+
+pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<Typed, ParseError> {
+    let (media_type, parsed) = match sniff(bytes)? {
+        Sniffed::Archive => {
+            let mut archive = Archive::open(bytes, limits)?;
+            let main = archive.main_part()?;
+            match main.content_type.as_str() {
+                t if t.contains("wordprocessingml") => {
+                    (MediaType::Docx, docx::parse(&mut archive, &main.name, limits)?)
+                }
+                t if t.contains("spreadsheetml") => (MediaType::Xlsx, workbook::parse(bytes, limits)?),
+                t if t.contains("presentationml") => return Err(unsupported("a presentation")),
+                _ => return Err(unsupported("an archive of another kind")),
+            }
+        }
+        Sniffed::Text => {
+            let decoded = decode::decode(bytes)?;
+            let kind = text_kind(hint);
+            let mut parsed = match kind {
+                MediaType::Markdown => markdown::parse(&decoded.text, limits)?,
+                MediaType::Csv => delimited::parse(&decoded.text, limits)?,
+                MediaType::Text | MediaType::Docx | MediaType::Xlsx => plain::parse(&decoded.text),
+            };
+            parsed.coverage.replaced_chars = decoded.replaced;
+            (kind, parsed)
+        }
+    };
+    let chars: usize = parsed.blocks.iter().map(Block::size).sum();
+    if chars > limits.max_text_chars {
+        return Err(ParseError::TooLarge { limit: limits.max_text_chars as u64 });
+    }
+    Ok(Typed { media_type, title: parsed.title, blocks: parsed.blocks, coverage: parsed.coverage })
+}
+
+impl Block {
+    fn size(&self) -> usize {
+        match &self.content {
+            Content::Text(text) => text.len(),
+            Content::Table(table) => table.rows.iter().flat_map(|row| &row.cells).map(String::len).sum(),
+        }
+    }
+}
+
+enum Sniffed {
+    Archive,
+    Text,
+}
+
+const fn unsupported(detected: &'static str) -> ParseError {
+    ParseError::UnsupportedType { detected }
+}
+
+/// Decides by the first bytes and, for containers, by what they name inside.
+fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
+    let known: [(&[u8], &'static str); 10] = [
+        (b"%PDF-", "a PDF document"),
+        (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+        (b"\xFF\xD8\xFF", "a JPEG picture"),
+        (b"GIF8", "a GIF picture"),
+        (b"II*\0", "a TIFF picture"),
+        (b"MM\0*", "a TIFF picture"),
+        (b"{\\rtf", "a rich text document"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"7z\xBC\xAF\x27\x1C", "a 7-Zip archive"),
+        (b"Rar!", "a RAR archive"),
+    ];
+    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+        return Ok(Sniffed::Archive);
+    }
+    if bytes.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") {
+        let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let encrypted = bytes.windows(name.len()).any(|window| window == name);
+        return Err(if encrypted {
+            ParseError::Encrypted
+        } else {
+            unsupported("an Office document of the old binary kind")
+        });
+    }
+    if let Some((_, detected)) = known.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Err(unsupported(detected));
+    }
+    let start = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let start: Vec<u8> = start.iter().copied().skip_while(u8::is_ascii_whitespace).take(16).collect();
+    let start = start.to_ascii_lowercase();
+    if start.starts_with(b"<!doctype html") || start.starts_with(b"<html") {
+        return Err(unsupported("an HTML page"));
+    }
+    Ok(Sniffed::Text)
+}
+
+/// Which kind of text a file says it is. Without a word of it, plain.
+fn text_kind(hint: &MediaHint) -> MediaType {
+    let extension = hint.filename.as_deref().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end.to_lowercase());
+    let content_type =
+        hint.content_type.as_deref().map(|t| t.split(';').next().unwrap_or_default().trim().to_lowercase());
+    match (extension.as_deref(), content_type.as_deref()) {
+        (Some("csv" | "tsv"), _) | (_, Some("text/csv" | "text/tab-separated-values")) => MediaType::Csv,
+        (Some("md" | "markdown"), _) | (_, Some("text/markdown" | "text/x-markdown")) => MediaType::Markdown,
+        _ => MediaType::Text,
+    }
+}
+
+/// The one place where control characters leave a text, before any offset into it is taken. Tabs and line ends stay.
+pub(crate) fn clean(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+/// The headings above the next block.
+#[derive(Debug, Default)]
+pub(crate) struct Outline(Vec<(u8, String)>);
+
+impl Outline {
+    /// Enters a heading of `level`, closing those of its level and below.
+    pub(crate) fn enter(&mut self, level: u8, text: &str) {
+        self.0.retain(|(other, _)| *other < level);
+        self.0.push((level, text.to_owned()));
+    }
+
+    pub(crate) fn path(&self) -> Vec<String> {
+        self.0.iter().map(|(_, text)| text.clone()).collect()
+    }
+}

@@ -1,0 +1,131 @@
+//! The fold: what two spellings of one word have in common.
+//!
+//! Frozen as part of the analyzer: a change here bumps its version, since stored vectors were made with the old one.
+//! Rules, in order: compatibility composition (presentation forms become letters); lower case; Arabic yeh, kaf and heh
+//! forms become Persian; alef variants become bare alef; digits of both scripts become ASCII; tatweel, harakat, superscript
+//! alef and the zero-width joiners vanish. Vietnamese letters keep their marks, and đ is not d.
+
+use std::ops::Range;
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+/// A folded text that knows where each of its pieces came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folded {
+    pub text: String,
+    /// For each original grapheme that left something: where in `text` it starts, and which original bytes it was.
+    /// Empty when the text was ASCII, where both are the same.
+    pieces: Vec<(usize, Range<usize>)>,
+}
+
+impl Folded {
+    /// The bytes of the original that a range of the folded text stands for.
+    #[must_use]
+    pub fn original(&self, range: Range<usize>) -> Range<usize> {
+        if self.pieces.is_empty() {
+            return range;
+        }
+        let piece_at = |position: usize| self.pieces.partition_point(|(start, _)| *start <= position).saturating_sub(1);
+        let first = self.pieces.get(piece_at(range.start));
+        let last = self.pieces.get(piece_at(range.end.saturating_sub(1).max(range.start)));
+        match (first, last) {
+            (Some((_, first)), Some((_, last))) => first.start..last.end,
+            _ => range,
+        }
+    }
+}
+
+/// Folds a text for matching. Folding twice changes nothing more.
+#[must_use]
+pub fn fold(text: &str) -> Folded {
+    if text.is_ascii() {
+        return Folded { text: text.to_ascii_lowercase(), pieces: Vec::new() };
+    }
+    let mut folded = String::with_capacity(text.len());
+    let mut pieces = Vec::with_capacity(text.len() / 2);
+    for (start, grapheme) in text.grapheme_indices(true) {
+        let before = folded.len();
+        // Lower-casing can take a letter apart again ("İ"), so composition comes last.
+        let lowered = grapheme.nfkc().flat_map(char::to_lowercase).nfkc();
+        folded.extend(lowered.filter_map(fold_char));
+        if folded.len() > before {
+            pieces.push((before, start..start + grapheme.len()));
+        }
+    }
+    Folded { text: folded, pieces }
+}
+
+fn fold_char(c: char) -> Option<char> {
+    Some(match c {
+        // tatweel, harakat and other marks, superscript alef, zero-width (non-)joiners and marks of direction, soft hyphen
+        '\u{0640}'
+        | '\u{064B}'..='\u{065F}'
+        | '\u{0670}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{FEFF}'
+        | '\u{00AD}' => return None,
+        'ي' | 'ى' | 'ئ' => 'ی',
+        'ك' => 'ک',
+        'ة' | 'ۀ' | 'ە' | 'ھ' => 'ه',
+        'آ' | 'أ' | 'إ' | 'ٱ' => 'ا',
+        'ؤ' => 'و',
+        '٠'..='٩' => digit(c, '٠'),
+        '۰'..='۹' => digit(c, '۰'),
+        _ => c,
+    })
+}
+
+fn digit(c: char, zero: char) -> char {
+    char::from_digit(u32::from(c) - u32::from(zero), 10).unwrap_or(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(fold(text).text, expected, "{text:?}");
+    }
+
+    #[test]
+    fn fold_follows_its_rules() {
+        check("Hello WORLD 42", "hello world 42");
+        check("كتاب ١٢٣ ۴۵۶", "کتاب 123 456");
+        check("قُرآن", "قران");
+        check("إسلام أحمد آب", "اسلام احمد اب");
+        check("کـــتاب", "کتاب");
+        check("می‌روم", "میروم");
+        check("خانۀ", "خانه");
+        check("\u{FEF5}", "لا");
+        check("Đà Nẵng", "đà nẵng");
+        // Decomposed and composed letters are one.
+        check("e\u{0301}", "é");
+    }
+
+    #[test]
+    fn fold_leads_back_to_the_original() {
+        let text = "یک كِتاب";
+        let folded = fold(text);
+        let place = folded.text.find("کتاب").unwrap();
+        assert_eq!(&text[folded.original(place..place + "کتاب".len())], "كِتاب");
+    }
+
+    proptest! {
+        #[test]
+        fn fold_is_idempotent(text in "\\PC{0,40}") {
+            let once = fold(&text).text;
+            prop_assert_eq!(fold(&once).text, once);
+        }
+
+        #[test]
+        fn every_piece_leads_to_a_border_of_the_original(text in "\\PC{0,40}") {
+            let folded = fold(&text);
+            for (start, c) in folded.text.char_indices() {
+                prop_assert!(text.get(folded.original(start..start + c.len_utf8())).is_some());
+            }
+        }
+    }
+}

@@ -45,7 +45,7 @@ struct Unit {
 }
 
 struct Chunker<'a> {
-    policy: &'a ChunkingPolicy,
+    policy: ChunkingPolicy,
     limits: &'a Limits,
     text: String,
     chunks: Vec<Chunk>,
@@ -53,7 +53,7 @@ struct Chunker<'a> {
 
 pub(crate) fn chunk(
     blocks: &[Block],
-    policy: &ChunkingPolicy,
+    policy: ChunkingPolicy,
     limits: &Limits,
 ) -> Result<(String, Vec<Chunk>), ParseError> {
     let mut chunker = Chunker { policy, limits, text: String::new(), chunks: Vec::new() };
@@ -296,7 +296,7 @@ fn row_text(table: &Table, row: &Row) -> String {
 /// Sentences of a text (the whole of it where it is not to be cut), those that are too long cut further.
 fn units_of(text: &str, offset: usize, kind: BlockKind, whole: bool, max_tokens: u32) -> Vec<Unit> {
     let mut units = Vec::new();
-    let sentences = if whole { vec![0..text.len()] } else { sentences(text) };
+    let sentences = if whole { std::iter::once(0..text.len()).collect() } else { sentences(text) };
     for range in sentences {
         let sentence = text.get(range.clone()).unwrap_or_default();
         let tokens = estimate_tokens(sentence);

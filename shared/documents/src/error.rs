@@ -18,7 +18,7 @@ pub enum ParseError {
 }
 
 impl ParseError {
-    pub(crate) fn failed(problem: impl ToString) -> Self {
-        Self::ParseFailed { problem: problem.to_string() }
+    pub(crate) fn failed(problem: impl Into<String>) -> Self {
+        Self::ParseFailed { problem: problem.into() }
     }
 }

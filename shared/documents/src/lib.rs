@@ -43,7 +43,7 @@ pub struct ParsedDocument {
 pub fn parse_and_chunk(
     bytes: &[u8],
     hint: &MediaHint,
-    policy: &ChunkingPolicy,
+    policy: ChunkingPolicy,
     limits: &Limits,
 ) -> Result<ParsedDocument, ParseError> {
     if bytes.len() as u64 > limits.max_file_bytes {

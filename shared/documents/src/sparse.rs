@@ -4,7 +4,7 @@
 
 use crate::text::terms;
 use anchorage_domain::{Language, SparseVector};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names the fold, the stop words and the weights of all languages together.
 pub const ANALYZER_VERSION: &str = "bm25-fa-norm-stop@1";
@@ -39,8 +39,8 @@ pub fn sparse_document(language: Language, text: &str) -> SparseVector {
 /// Weight 1 for each different term of a question.
 #[must_use]
 pub fn sparse_query(language: Language, text: &str) -> SparseVector {
-    let ids: BTreeMap<u32, ()> = terms(language, text).iter().map(|term| (term_id(&term.text), ())).collect();
-    SparseVector { values: vec![1.0; ids.len()], indices: ids.into_keys().collect() }
+    let ids: BTreeSet<u32> = terms(language, text).iter().map(|term| term_id(&term.text)).collect();
+    SparseVector { values: vec![1.0; ids.len()], indices: ids.into_iter().collect() }
 }
 
 /// The magnitude of the term's signed 32-bit Murmur3 hash, as sparse vectors of this kind are commonly keyed.

@@ -40,7 +40,7 @@ impl<'a> Archive<'a> {
         }
         let mut left = limits.max_inflated_bytes;
         for index in 0..zip.len() {
-            let entry = zip.by_index(index).map_err(entry_error)?;
+            let entry = zip.by_index(index).map_err(|error| entry_error(&error))?;
             let inflated = std::io::copy(&mut entry.take(left + 1), &mut std::io::sink())
                 .map_err(|_| ParseError::failed("an entry of the archive is damaged"))?;
             left = left.checked_sub(inflated).ok_or_else(|| ParseError::ArchiveTooLarge {
@@ -110,7 +110,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-fn entry_error(error: zip::result::ZipError) -> ParseError {
+fn entry_error(error: &zip::result::ZipError) -> ParseError {
     match error {
         zip::result::ZipError::UnsupportedArchive(text) if text.to_ascii_lowercase().contains("password") => {
             ParseError::Encrypted

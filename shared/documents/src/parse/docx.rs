@@ -190,7 +190,7 @@ impl<'a> Walk<'a> {
             "Fallback" if self.alternatives.last().copied().unwrap_or(false) => self.skipping = 1,
             // Separators between notes are no notes.
             "footnote" | "endnote" if attribute(element, "type").is_some_and(|kind| kind != "normal") => {
-                self.skipping = 1
+                self.skipping = 1;
             }
             "AlternateContent" => self.alternatives.push(false),
             "Choice" => {

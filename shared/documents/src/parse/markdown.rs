@@ -57,7 +57,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Parsed, ParseError> {
                     Tag::Item if !walk.text.trim().is_empty() => walk.flush(BlockKind::ListItem),
                     Tag::Table(_) => walk.table = Some((Vec::new(), Vec::new(), Vec::new())),
                     Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) => {
-                        walk.flush(BlockKind::Paragraph)
+                        walk.flush(BlockKind::Paragraph);
                     }
                     _ => {}
                 }
@@ -69,10 +69,11 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Parsed, ParseError> {
             Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
                 walk.text.push_str(&text);
             }
-            Event::SoftBreak => walk.text.push('\n'),
-            Event::HardBreak => walk.text.push('\n'),
+            Event::SoftBreak | Event::HardBreak => walk.text.push('\n'),
             Event::FootnoteReference(name) => {
-                walk.text.push_str(&format!("[{name}]"));
+                walk.text.push('[');
+                walk.text.push_str(&name);
+                walk.text.push(']');
             }
             Event::Html(_) | Event::InlineHtml(_) | Event::Rule | Event::TaskListMarker(_) => {}
         }

@@ -2,8 +2,10 @@
 
 pub mod domains;
 pub mod files;
+pub mod ingestion;
 mod manifest;
 
 pub use domains::Domains;
 pub use files::Files;
+pub use ingestion::Ingestion;
 pub use manifest::index_manifest;

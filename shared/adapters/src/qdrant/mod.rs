@@ -6,6 +6,8 @@ mod convert;
 mod filter;
 mod schema;
 mod search;
+#[cfg(test)]
+mod tests;
 
 pub use bootstrap::{BootstrapError, BootstrapReport};
 

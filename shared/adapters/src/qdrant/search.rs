@@ -198,3 +198,50 @@ impl QdrantIndex {
             .collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdrant::QdrantSettings;
+    use anchorage_domain::{DomainKey, SparseVector, TenantId};
+    use qdrant_client::qdrant::condition::ConditionOneOf;
+    use uuid::Uuid;
+
+    fn names_the_tenant_first(filter: Option<&Filter>) -> bool {
+        let first = filter.and_then(|filter| filter.must.first()).and_then(|first| first.condition_one_of.as_ref());
+        matches!(first, Some(ConditionOneOf::Field(field)) if field.key == Field::Tenant.key())
+    }
+
+    /// The tenant bounds the root and each prefetch: what is given at the root alone does not bound a prefetch.
+    #[test]
+    fn fused_query_has_the_whole_condition_everywhere() {
+        #[expect(clippy::disallowed_methods, reason = "a test acts for the pipeline")]
+        let scope = TenantScope::for_pipeline(TenantId::new(Uuid::from_u128(1)));
+        let index = QdrantIndex::new(QdrantSettings {
+            url: "http://127.0.0.1:1".into(),
+            api_key: None,
+            collection: "c".into(),
+            vectors: Vec::new(),
+        });
+        let domains = vec![DomainKey::new("d").unwrap()];
+        let filter = Conditions::of(&scope).domains(&domains).active(true).filter();
+        let stage = |name: &str| Stage {
+            name: name.into(),
+            query: Query::new_nearest(VectorInput::new_dense(vec![1.0])),
+            params: None,
+        };
+        let (dense, sparse) = (BTreeMap::new(), SparseVector::default());
+        let query = HybridQuery { domains, file: None, dense, sparse, depth: 50, limit: 5, explain: true };
+        let stages = [stage("dense"), stage(SPARSE)];
+        let fused = index.fused(&stages, &filter, &query);
+        assert_eq!(fused.prefetch.len(), 2);
+        assert!(names_the_tenant_first(fused.filter.as_ref()));
+        for prefetch in &fused.prefetch {
+            assert!(names_the_tenant_first(prefetch.filter.as_ref()));
+            assert_eq!((&prefetch.filter, prefetch.limit), (&fused.filter, Some(50)));
+        }
+        for stage in &stages {
+            assert!(names_the_tenant_first(index.alone(stage, &filter, &query).filter.as_ref()));
+        }
+    }
+}

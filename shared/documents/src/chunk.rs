@@ -310,7 +310,8 @@ fn units_of(text: &str, offset: usize, kind: BlockKind, whole: bool, max_tokens:
 }
 
 /// Sentence borders: Unicode's, which know `.`, `!`, `?`, `؟` and `。`, and line ends, which end list lines and verses.
-fn sentences(text: &str) -> Vec<Range<usize>> {
+#[must_use]
+pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     for (start, sentence) in text.split_sentence_bound_indices() {
         ranges.push(start..start + sentence.len());

@@ -11,7 +11,7 @@ mod sparse;
 mod text;
 mod tokens;
 
-pub use chunk::{CHUNKER_VERSION, Chunk};
+pub use chunk::{CHUNKER_VERSION, Chunk, sentences};
 pub use error::ParseError;
 pub use limits::Limits;
 pub use parse::{BlockKind, MediaHint, MediaType};

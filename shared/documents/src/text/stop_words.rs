@@ -6,11 +6,11 @@ use anchorage_domain::Language;
 const EN: &str = "a an the this that these those is are was were be been being am do does did done has have had having \
     of in on at to for from by with about into over under between as and or but nor not no if then than so such it its \
     he she they them his her their we us our you your i me my who whom whose which what when where why how will would \
-    shall should can could may might must there here also too very just only own same some any each every all both";
+    shall should can could may might must there here also too very just only own same some any each every all both many much long";
 
 const FA: &str = "و در به از که این ان را با برای تا بر هم نیز یا اما ولی اگر چون هر یک چه چی کی کجا چرا چگونه چند \
     ایا است هست هستند بود بودند شد شده میشود باشد باشند دارد دارند داشت کرد کرده میکند کند کنند من تو او ما شما انها \
-    ایشان خود دیگر همه همین همان پس پیش نه بی روی زیر باید شاید فقط خیلی های ها می";
+    ایشان خود دیگر همه همین همان پس پیش نه بی روی زیر باید شاید فقط خیلی چقدر های ها می";
 
 const VI: &str = "là và của có cho với các những một này đó kia thì mà ở trong trên dưới từ đến được bị đã đang sẽ \
     không chưa cũng như hay hoặc nhưng nếu vì nên khi lúc ai gì nào sao đâu mấy bao nhiêu tôi bạn anh chị em họ chúng \

@@ -1,0 +1,28 @@
+//! Vectors of the questions asked last, for the life of the instance.
+
+use anchorage_domain::VectorName;
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+};
+
+/// Questions remembered. A vector of 1,024 floats is 4 KiB, so all of them together stay below a megabyte.
+const MAX_ENTRIES: usize = 200;
+
+#[derive(Debug, Default)]
+pub(super) struct QueryCache(Mutex<VecDeque<(VectorName, String, Vec<f32>)>>);
+
+impl QueryCache {
+    pub(super) fn get(&self, name: &VectorName, query: &str) -> Option<Vec<f32>> {
+        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.iter().find(|(other, text, _)| other == name && text == query).map(|(_, _, vector)| vector.clone())
+    }
+
+    pub(super) fn put(&self, name: &VectorName, query: &str, vector: &[f32]) {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= MAX_ENTRIES {
+            entries.pop_front();
+        }
+        entries.push_back((name.clone(), query.to_owned(), vector.to_vec()));
+    }
+}

@@ -104,21 +104,30 @@ impl DomainPolicy {
     pub fn new(language: Language) -> Self {
         Self { language, disclaimer: None, chunking: ChunkingPolicy::default() }
     }
+
+    /// The disclaimer, when it may be one.
+    ///
+    /// # Errors
+    /// When it is blank or longer than [`MAX_DISCLAIMER_BYTES`]; the pointer is relative to the whole policy.
+    pub fn checked_disclaimer(disclaimer: Option<String>) -> Result<Option<String>, InvalidPolicy> {
+        let wrong = |detail: String| InvalidPolicy { pointer: "/disclaimer", detail };
+        match &disclaimer {
+            Some(text) if text.trim().is_empty() => {
+                Err(wrong("must not be blank; leave the field out for none".into()))
+            }
+            Some(text) if text.len() > MAX_DISCLAIMER_BYTES => {
+                Err(wrong(format!("must be at most {MAX_DISCLAIMER_BYTES} bytes, is {}", text.len())))
+            }
+            _ => Ok(disclaimer),
+        }
+    }
 }
 
 impl TryFrom<RawPolicy> for DomainPolicy {
     type Error = InvalidPolicy;
     fn try_from(raw: RawPolicy) -> Result<Self, InvalidPolicy> {
-        let wrong = |detail: String| InvalidPolicy { pointer: "/disclaimer", detail };
-        if let Some(text) = &raw.disclaimer {
-            if text.trim().is_empty() {
-                return Err(wrong("must not be blank; leave the field out for none".into()));
-            }
-            if text.len() > MAX_DISCLAIMER_BYTES {
-                return Err(wrong(format!("must be at most {MAX_DISCLAIMER_BYTES} bytes, is {}", text.len())));
-            }
-        }
-        Ok(Self { language: raw.language, disclaimer: raw.disclaimer, chunking: raw.chunking })
+        let disclaimer = Self::checked_disclaimer(raw.disclaimer)?;
+        Ok(Self { language: raw.language, disclaimer, chunking: raw.chunking })
     }
 }
 

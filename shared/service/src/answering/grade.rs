@@ -6,12 +6,14 @@
 
 use anchorage_documents::{Word, sentences, terms, words};
 use anchorage_domain::Language;
-use std::{collections::BTreeSet, ops::Range};
+use std::{collections::BTreeMap, ops::Range};
 
 /// Share of the question's weight that the evidence must hold.
 const MIN_COVERAGE: f32 = 0.6;
 /// Sentences a quote has at most.
 const MAX_SENTENCES: usize = 3;
+/// How much more a name counts than another word.
+const NAME_FACTOR: f32 = 2.0;
 /// Letters two words must share from the start to be forms of one word, and how many may follow them.
 const MIN_STEM: usize = 4;
 const MAX_ENDING: usize = 3;
@@ -29,7 +31,8 @@ pub(super) fn best_quote(query: &str, candidates: &[(Language, &str)]) -> Option
     let mut best: Option<(f32, Quote)> = None;
     for (candidate, ((language, text), found)) in candidates.iter().zip(&texts).enumerate() {
         let asked = asked(*language, query);
-        let weights: Vec<f32> = asked.iter().map(|term| rarity(term, &texts)).collect();
+        let (asked, factors): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
+        let weights: Vec<f32> = asked.iter().zip(factors).map(|(term, factor)| factor * rarity(term, &texts)).collect();
         let total: f32 = weights.iter().sum();
         let held: Vec<bool> = asked.iter().map(|term| found.iter().any(|word| same_word(term, &word.text))).collect();
         let number_missing = asked.iter().zip(&held).any(|(term, held)| is_number(term) && !held);
@@ -46,11 +49,18 @@ pub(super) fn best_quote(query: &str, candidates: &[(Language, &str)]) -> Option
     best.map(|(_, quote)| quote)
 }
 
-/// What the question asks for: its terms, each once; all of its words when it has nothing but stop words.
-fn asked(language: Language, query: &str) -> Vec<String> {
+/// What the question asks for: its terms, each once, a name more than other words; all of its words when it has nothing
+/// but stop words.
+fn asked(language: Language, query: &str) -> BTreeMap<String, f32> {
     let own = terms(language, query);
     let own = if own.is_empty() { words(query) } else { own };
-    own.into_iter().map(|word| word.text).collect::<BTreeSet<_>>().into_iter().collect()
+    let capital = |word: &Word| {
+        query.get(word.range.clone()).and_then(|text| text.chars().next()).is_some_and(char::is_uppercase)
+    };
+    // In a headline every word has a capital, and says nothing by it; at the start of a sentence likewise.
+    let headline = own.iter().filter(|word| capital(word)).count() * 2 > own.len();
+    let is_name = |word: &Word| !headline && capital(word) && word.range.start > 0;
+    own.iter().map(|word| (word.text.clone(), if is_name(word) { NAME_FACTOR } else { 1.0 })).collect()
 }
 
 /// More for a term that few of the candidates hold.

@@ -135,8 +135,8 @@ impl Answering {
         let Some((filename, title)) = self.names(scope, hit.point.file_id).await? else {
             return Ok(Err(Reason::NotInCorpus));
         };
-        let score = hit.stages.get("fused").map_or(0.0, |stage| stage.score);
-        Ok(Ok(Citation { point: hit.point.clone(), filename, title, span: quote.span, score }))
+        let rank = hit.stages.get("fused").map_or(0.0, |stage| stage.score);
+        Ok(Ok(Citation { point: hit.point.clone(), filename, title, span: quote.span, score: rank }))
     }
 
     async fn names(

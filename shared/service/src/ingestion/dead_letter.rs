@@ -1,6 +1,6 @@
 //! The last stop of a message that no delivery could finish: its job gets a terminal state.
 
-use super::{Ingestion, MAX_CONFLICTS, Nothing, Outcome, Stop, contended};
+use super::{Ingestion, MAX_CONFLICTS, Nothing, Outcome, Stop, contended, retry};
 use anchorage_domain::{ClaimRefusal, FailureCode, FileId, JobId, JobKind, JobStatus, ObjectKey, Stage, TenantScope};
 use anchorage_ports::{Change, CommitError, Outage};
 use std::time::Duration;
@@ -11,22 +11,20 @@ impl Ingestion {
         let newest = match self.store.file(scope, key.file).await {
             Ok(Some(file)) => file.newest_job,
             Ok(None) => return Outcome::Nothing(Nothing::Unexpected),
-            Err(outage) => return self.retry(&Stop::outage(Stage::Claim, &outage)),
+            Err(outage) => return retry(&Stop::outage(Stage::Claim, &outage)),
         };
         match self.store.job(scope, key.file, newest).await {
             Ok(Some(job)) if job.kind == JobKind::Ingest && job.version == key.version => {
                 self.abandon(scope, key.file, newest).await
             }
             Ok(_) => Outcome::Nothing(Nothing::Stale),
-            Err(outage) => self.retry(&Stop::outage(Stage::Claim, &outage)),
+            Err(outage) => retry(&Stop::outage(Stage::Claim, &outage)),
         }
     }
 
     /// Ends a job that no delivery will bring back. While an attempt still holds it, the dead letter waits.
     pub async fn abandon(&self, scope: &TenantScope, file: FileId, job: JobId) -> Outcome {
-        self.try_abandon(scope, file, job)
-            .await
-            .unwrap_or_else(|outage| self.retry(&Stop::outage(Stage::Claim, &outage)))
+        self.try_abandon(scope, file, job).await.unwrap_or_else(|outage| retry(&Stop::outage(Stage::Claim, &outage)))
     }
 
     async fn try_abandon(&self, scope: &TenantScope, file_id: FileId, job_id: JobId) -> Result<Outcome, Outage> {
@@ -45,12 +43,11 @@ impl Ingestion {
             };
             let failure = abandoned.failure.clone();
             let mut changes = vec![Change::PutJob(abandoned)];
-            if let (Some(mut file), Some(failure)) = (self.store.file(scope, file_id).await?, failure) {
-                if file.is_newest(job_id) {
-                    tracing::error!(event = "ingest.job.abandoned", %file_id, %job_id, code = failure.code.as_str());
-                    file.fail(job_id, failure, now);
-                    changes.push(Change::PutFile(file));
-                }
+            let file = self.store.file(scope, file_id).await?.filter(|file| file.is_newest(job_id));
+            if let (Some(mut file), Some(failure)) = (file, failure) {
+                tracing::error!(event = "ingest.job.abandoned", %file_id, %job_id, code = failure.code.as_str());
+                file.fail(job_id, failure, now);
+                changes.push(Change::PutFile(file));
             }
             match self.store.commit(scope, changes).await {
                 Ok(()) => return Ok(Outcome::Ended(JobStatus::Failed)),

@@ -138,7 +138,7 @@ impl Ingestion {
         match self.admit(scope, arrival).await {
             Ok(Ok(job)) => self.run(scope, arrival.key.file, job, invocation).await,
             Ok(Err(nothing)) => Outcome::Nothing(nothing),
-            Err(outage) => self.retry(&Stop::outage(Stage::Upload, &outage)),
+            Err(outage) => retry(&Stop::outage(Stage::Upload, &outage)),
         }
     }
 
@@ -195,7 +195,7 @@ impl Ingestion {
         let claimed = match self.claim(&attempt).await {
             Ok(Ok(claimed)) => claimed,
             Ok(Err(outcome)) => return outcome,
-            Err(stop) => return self.retry(&stop),
+            Err(stop) => return retry(&stop),
         };
         tracing::info!(event = "ingest.job.claimed", file_id = %file, job_id = %job, attempt = claimed.attempts);
         let ended = match claimed.kind {
@@ -254,10 +254,10 @@ impl Ingestion {
         }
         match self.write_down(attempt, &stop).await {
             Ok(Some(status)) => Outcome::Ended(status),
-            Ok(None) => self.retry(&stop),
+            Ok(None) => retry(&stop),
             Err(Stop::LostLease) => Outcome::Nothing(Nothing::LostLease),
             // The claim stands until its lease runs out; the message comes again and takes it over.
-            Err(unwritten) => self.retry(&unwritten),
+            Err(unwritten) => retry(&unwritten),
         }
     }
 
@@ -336,14 +336,14 @@ impl Ingestion {
         }
         Err(outage(contended()))
     }
+}
 
-    fn retry(&self, stop: &Stop) -> Outcome {
-        let code = match stop {
-            Stop::Transient { code, .. } | Stop::Permanent { code, .. } => *code,
-            Stop::Skip(_) | Stop::LostLease => FailureCode::StoreUnavailable,
-        };
-        Outcome::Retry { code, after: Duration::ZERO }
-    }
+fn retry(stop: &Stop) -> Outcome {
+    let code = match stop {
+        Stop::Transient { code, .. } | Stop::Permanent { code, .. } => *code,
+        Stop::Skip(_) | Stop::LostLease => FailureCode::StoreUnavailable,
+    };
+    Outcome::Retry { code, after: Duration::ZERO }
 }
 
 fn contended() -> Outage {

@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 /// The largest request body, in bytes.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 /// The longest delay that can be commanded.
-const MAX_DELAY: Duration = Duration::from_secs(120);
+const MAX_DELAY: Duration = Duration::from_mins(2);
 /// What `slow` waits where no delay is given.
 const SLOW: Duration = Duration::from_secs(2);
 /// How many components of the vector one word moves, so that a chance collision does not make two words the same.

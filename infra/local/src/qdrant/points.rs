@@ -256,7 +256,9 @@ impl Points for PointsService {
         let name = request.collection_name.clone();
         let work = move |collection: &Collection, _: &EdgeConfig| {
             let request = read::facet(request)?;
-            collection.indexes().check(request.filter.as_ref())?;
+            let indexes = collection.indexes();
+            indexes.check_facet(&request.key)?;
+            indexes.check(request.filter.as_ref())?;
             collection.read(|shard| shard.facet(request))
         };
         let (found, time) = self.read(name, work).await?;

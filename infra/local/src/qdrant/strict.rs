@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::{PayloadSchemaInfo, PayloadSchemaType};
-use qdrant_edge::{AnyVariants, Condition, FieldCondition, Filter, Match, RangeInterface, ValueVariants};
+use qdrant_edge::{
+    AnyVariants, Condition, FieldCondition, Filter, JsonPath, Match, OperationError, RangeInterface, ValueVariants,
+};
 
 use super::refusal::Refusal;
 
@@ -66,6 +68,13 @@ impl Indexes {
         filter.map_or(Ok(()), |filter| self.check_under("", filter))
     }
 
+    /// Refuses to count the values of a key whose index does not hold them. The engine notices only when it has points.
+    pub(super) fn check_facet(&self, key: &JsonPath) -> Result<(), Refusal> {
+        const COUNTED: &[Ability] = &[Ability::Keyword, Ability::IntegerMatch, Ability::Bool, Ability::Uuid];
+        let key = key.to_string();
+        if self.has(&key, COUNTED) { Ok(()) } else { Err(OperationError::MissingMapIndexForFacet { key }.into()) }
+    }
+
     fn check_under(&self, prefix: &str, filter: &Filter) -> Result<(), Refusal> {
         let Filter { should, min_should, must, must_not } = filter;
         let lists = [should, must, must_not].into_iter().flatten().flatten();
@@ -103,9 +112,12 @@ impl Indexes {
         Ok(())
     }
 
+    fn has(&self, key: &str, any_of: &[Ability]) -> bool {
+        self.0.get(key).is_some_and(|has| any_of.iter().any(|ability| has.contains(ability)))
+    }
+
     fn need(&self, key: &str, any_of: &[Ability]) -> Result<(), Refusal> {
-        let has = self.0.get(key).is_some_and(|has| any_of.iter().any(|ability| has.contains(ability)));
-        if has {
+        if self.has(key, any_of) {
             return Ok(());
         }
         let names: Vec<&str> = any_of.iter().map(|ability| ability.name()).collect();

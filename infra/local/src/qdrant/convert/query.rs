@@ -39,7 +39,7 @@ pub(in super::super) fn query(request: QueryPoints, config: &EdgeConfig) -> Resu
         score_threshold: threshold(request.score_threshold)?,
         limit: limit(request.limit.unwrap_or(DEFAULT_LIMIT))?,
         offset: usize::try_from(offset).map_err(|_| Refusal::invalid("offset is too large"))?,
-        params: request.params.map(params).transpose()?,
+        params: request.params.as_ref().map(params).transpose()?,
         with_vector: read::with_vectors(request.with_vectors, config)?,
         with_payload: read::with_payload(request.with_payload, false)?,
     })
@@ -67,7 +67,7 @@ fn one(prefetch: PrefetchQuery, config: &EdgeConfig, depth: usize) -> Result<Pre
         prefetches: prefetches(prefetch.prefetch, config, depth)?,
         query,
         limit: limit(prefetch.limit.unwrap_or(DEFAULT_LIMIT))?,
-        params: prefetch.params.map(params).transpose()?,
+        params: prefetch.params.as_ref().map(params).transpose()?,
         filter: filter::optional(prefetch.filter)?,
         score_threshold: threshold(prefetch.score_threshold)?,
     })
@@ -144,7 +144,7 @@ fn threshold(score: Option<f32>) -> Result<Option<OrderedFloat<f32>>, Refusal> {
     Ok(score.map(OrderedFloat))
 }
 
-fn params(params: SearchParams) -> Result<EngineParams, Refusal> {
+fn params(params: &SearchParams) -> Result<EngineParams, Refusal> {
     absent(params.quantization.as_ref(), "quantization")?;
     absent(params.acorn.as_ref(), "ACORN search")?;
     absent(params.idf.as_ref(), "a corpus for IDF: it needs server 1.19")?;

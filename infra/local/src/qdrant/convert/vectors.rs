@@ -89,12 +89,12 @@ pub(in super::super) fn query(
     match input.and_then(|input| input.variant) {
         Some(Variant::Dense(dense)) => {
             if expects_multi(using, config) {
-                return flat(multi(vec![dense], using, config)?);
+                return flat(&multi(vec![dense], using, config)?);
             }
             Ok(VectorInternal::Dense(row(dense.data, using, config)?))
         }
         Some(Variant::Sparse(given)) => Ok(VectorInternal::Sparse(sparse(given, using, config)?)),
-        Some(Variant::MultiDense(rows)) => flat(multi(rows.vectors, using, config)?),
+        Some(Variant::MultiDense(rows)) => flat(&multi(rows.vectors, using, config)?),
         Some(Variant::Id(_)) => Err(Refusal::Unsupported("a query by point id: send the vector")),
         Some(Variant::Document(_) | Variant::Image(_) | Variant::Object(_)) => {
             Err(Refusal::Unsupported("inference: send vectors"))
@@ -103,7 +103,7 @@ pub(in super::super) fn query(
     }
 }
 
-fn flat(rows: Vec<Vec<f32>>) -> Result<VectorInternal, Refusal> {
+fn flat(rows: &[Vec<f32>]) -> Result<VectorInternal, Refusal> {
     let dims = rows.first().map_or(0, Vec::len);
     Ok(VectorInternal::MultiDense(TypedMultiDenseVector::try_from_flatten(rows.concat(), dims)?))
 }

@@ -5,11 +5,11 @@
 
 use crate::{
     Limits, ParseError,
-    parse::{Block, BlockKind, Content, Row, Table},
+    parse::{Block, BlockKind, Content, Row, Table, label},
     tokens::{estimate_fragment, estimate_tokens},
 };
 use anchorage_domain::{ChunkingPolicy, Sha256, Source};
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Names the rules below. Chunks of two versions never mix in one collection.
@@ -65,8 +65,9 @@ pub(crate) fn chunk(
             continue;
         }
         // Prose under one heading is packed together; a heading and what follows it stay in one run.
-        let same =
-            |block: &&Block| matches!(block.content, Content::Text(_)) && block.heading_path == first.heading_path;
+        let same = |block: &&Block| {
+            matches!(block.content, Content::Text(_)) && Arc::ptr_eq(&block.heading_path, &first.heading_path)
+        };
         let length = rest.iter().take_while(same).count();
         let (section, after) = rest.split_at(length);
         chunker.prose(section)?;
@@ -82,11 +83,11 @@ impl Chunker<'_> {
             let Content::Text(text) = &block.content else { continue };
             self.separate(if block.kind == BlockKind::ListItem { "\n" } else { "\n\n" });
             let start = self.text.len();
-            self.text.push_str(text);
+            self.write(text)?;
             let whole = block.kind == BlockKind::Code;
             units.extend(units_of(text, start, block.kind, whole, self.policy.max_tokens()));
         }
-        let heading_path = section.first().map(|block| block.heading_path.clone()).unwrap_or_default();
+        let heading_path = section.first().map(|block| block.heading_path.to_vec()).unwrap_or_default();
         let mut from = 0;
         while from < units.len() {
             let (mut to, mut tokens) = (from, 0);
@@ -132,38 +133,37 @@ impl Chunker<'_> {
     }
 
     fn table(&mut self, table: &Table, heading_path: &[String]) -> Result<(), ParseError> {
-        let header = header_text(table);
-        let header_tokens = estimate_tokens(&header);
-        // A header that would fill half of every chunk is not repeated: the rows name their columns anyway.
-        let (header, header_tokens) =
-            if header_tokens <= self.policy.max_tokens() / 2 { (header, header_tokens) } else { (String::new(), 0) };
-        let room = self.policy.max_tokens() - header_tokens;
-        let rows: Vec<_> = table.rows.iter().map(|row| (row, row_text(table, row))).collect();
-        let mut rest = rows.as_slice();
-        if rest.is_empty() && !header.is_empty() {
-            return self.table_chunk(table, &header, &[], heading_path, 0..0);
+        let mut header = header_text(table);
+        if estimate_tokens(&header) > self.policy.max_tokens() / 2 {
+            // A header that would fill half of every chunk is said once; the rows name their columns anyway.
+            self.long_row(table, "", self.policy.max_tokens(), table.first_row, &header, heading_path)?;
+            header.clear();
+        } else if table.rows.is_empty() && !header.is_empty() {
+            return self.table_chunk(table, &header, &[], heading_path, table.first_row..table.first_row);
         }
-        while !rest.is_empty() {
-            let (mut count, mut tokens) = (0, 0);
-            for (_, text) in rest {
-                let row = estimate_tokens(text);
-                if tokens + row > room {
-                    break;
-                }
-                tokens += row;
-                count += 1;
+        let room = self.policy.max_tokens() - estimate_tokens(&header);
+        let names: Vec<String> = table.header.iter().map(|name| label(name)).collect();
+        let mut lines = Vec::new();
+        let (mut tokens, mut numbers) = (0, 0..0);
+        for row in &table.rows {
+            let text = row_text(&names, row);
+            let count = estimate_tokens(&text);
+            if tokens + count > room && !lines.is_empty() {
+                self.table_chunk(table, &header, &std::mem::take(&mut lines), heading_path, numbers.clone())?;
+                tokens = 0;
             }
-            if count == 0 {
-                self.long_row(table, &header, room, rest.first(), heading_path)?;
-                count = 1;
-            } else {
-                let (now, _) = rest.split_at(count);
-                let lines: Vec<_> = now.iter().map(|(_, text)| text.as_str()).collect();
-                self.table_chunk(table, &header, &lines, heading_path, rows_of(now))?;
+            if count > room {
+                self.long_row(table, &header, room, row.number, &text, heading_path)?;
+                continue;
             }
-            rest = rest.get(count..).unwrap_or_default();
+            if lines.is_empty() {
+                numbers.start = row.number;
+            }
+            numbers.end = row.number;
+            tokens += count;
+            lines.push(text);
         }
-        Ok(())
+        if lines.is_empty() { Ok(()) } else { self.table_chunk(table, &header, &lines, heading_path, numbers) }
     }
 
     /// One row larger than a chunk is cut like prose, each piece under the header: no bound is worth losing a row for.
@@ -172,10 +172,10 @@ impl Chunker<'_> {
         table: &Table,
         header: &str,
         room: u32,
-        row: Option<&(&Row, String)>,
+        number: u32,
+        text: &str,
         heading_path: &[String],
     ) -> Result<(), ParseError> {
-        let Some((row, text)) = row else { return Ok(()) };
         let units = units_of(text, 0, BlockKind::Table, false, room);
         let mut rest = units.as_slice();
         while !rest.is_empty() {
@@ -187,7 +187,7 @@ impl Chunker<'_> {
             let (now, after) = rest.split_at(count.count().max(1));
             if let (Some(first), Some(last)) = (now.first(), now.last()) {
                 let piece = text.get(first.range.start..last.range.end).unwrap_or_default();
-                self.table_chunk(table, header, &[piece], heading_path, row.number..row.number)?;
+                self.table_chunk(table, header, &[piece.to_owned()], heading_path, number..number)?;
             }
             rest = after;
         }
@@ -198,18 +198,18 @@ impl Chunker<'_> {
         &mut self,
         table: &Table,
         header: &str,
-        lines: &[&str],
+        lines: &[String],
         heading_path: &[String],
         rows: Range<u32>,
     ) -> Result<(), ParseError> {
         self.separate("\n\n");
         let start = self.text.len();
-        self.text.push_str(header);
+        self.write(header)?;
         for line in lines {
             if self.text.len() > start {
-                self.text.push('\n');
+                self.write("\n")?;
             }
-            self.text.push_str(line);
+            self.write(line)?;
         }
         let tokens = self.text.get(start..).map_or(0, estimate_tokens);
         let sheet = table.sheet.clone();
@@ -217,6 +217,15 @@ impl Chunker<'_> {
             Some(name) => Source::Sheet { name, rows_start: rows.start, rows_end: rows.end },
             None => Source::Bytes { start: range.start as u64, end: range.end as u64 },
         })
+    }
+
+    /// Every text passes here, so that what is repeated counts as often as it is written.
+    fn write(&mut self, text: &str) -> Result<(), ParseError> {
+        if self.text.len() + text.len() > self.limits.max_text_bytes {
+            return Err(ParseError::TooLarge { limit: self.limits.max_text_bytes as u64 });
+        }
+        self.text.push_str(text);
+        Ok(())
     }
 
     fn separate(&mut self, separator: &str) {
@@ -259,11 +268,6 @@ impl Chunker<'_> {
     }
 }
 
-fn rows_of(rows: &[(&Row, String)]) -> Range<u32> {
-    let number = |row: Option<&(&Row, String)>| row.map_or(0, |(row, _)| row.number);
-    number(rows.first())..number(rows.last())
-}
-
 /// Sheet, titles and column names: what a row needs to be understood.
 fn header_text(table: &Table) -> String {
     let mut lines: Vec<String> = Vec::new();
@@ -279,13 +283,13 @@ fn header_text(table: &Table) -> String {
 }
 
 /// `name: value / name: value`, empty cells left out; bare cells where the columns have no names.
-fn row_text(table: &Table, row: &Row) -> String {
-    if table.header.is_empty() {
+fn row_text(names: &[String], row: &Row) -> String {
+    if names.is_empty() {
         return row.cells.join(" | ");
     }
-    let named = row.cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
-    let cells: Vec<_> = named
-        .map(|(column, cell)| match table.header.get(column).filter(|name| !name.is_empty()) {
+    let filled = row.cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+    let cells: Vec<_> = filled
+        .map(|(column, cell)| match names.get(column).filter(|name| !name.is_empty()) {
             Some(name) => format!("{name}: {cell}"),
             None => cell.clone(),
         })

@@ -13,7 +13,7 @@ pub enum ParseError {
     ArchiveTooLarge { problem: String },
     #[error("the document is cut into more than {limit} chunks")]
     ChunkLimitExceeded { limit: usize },
-    #[error("the document is larger than {limit} bytes, characters or cells")]
+    #[error("the document is larger than {limit} bytes, blocks or cells")]
     TooLarge { limit: u64 },
 }
 

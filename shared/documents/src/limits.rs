@@ -10,8 +10,15 @@ const MAX_ARCHIVE_ENTRIES: usize = 4_096;
 const MAX_DEPTH: usize = 256;
 /// Most cells of a workbook or a CSV file that hold something.
 const MAX_CELLS: usize = 2_000_000;
-/// Most characters of extracted text.
-const MAX_TEXT_CHARS: usize = 20_000_000;
+/// Most bytes of extracted text, repeated table headers included.
+const MAX_TEXT_BYTES: usize = 32 * 1024 * 1024;
+/// Most blocks (headings, paragraphs, list items, notes, tables) of one document.
+const MAX_BLOCKS: usize = 500_000;
+/// Longest heading, sheet or column name, in characters, as it is repeated beside other text. A longer one is shortened
+/// there and stands whole only once: what is repeated multiplies, and a small file would fill the memory.
+pub(crate) const MAX_LABEL_CHARS: usize = 200;
+/// Most title lines above a table that are repeated with its header; more of them are rows.
+pub(crate) const MAX_TITLE_LINES: usize = 4;
 /// Most chunks of one document.
 const MAX_CHUNKS: usize = 20_000;
 
@@ -23,7 +30,8 @@ pub struct Limits {
     pub max_archive_entries: usize,
     pub max_depth: usize,
     pub max_cells: usize,
-    pub max_text_chars: usize,
+    pub max_text_bytes: usize,
+    pub max_blocks: usize,
     pub max_chunks: usize,
 }
 
@@ -35,7 +43,8 @@ impl Default for Limits {
             max_archive_entries: MAX_ARCHIVE_ENTRIES,
             max_depth: MAX_DEPTH,
             max_cells: MAX_CELLS,
-            max_text_chars: MAX_TEXT_CHARS,
+            max_text_bytes: MAX_TEXT_BYTES,
+            max_blocks: MAX_BLOCKS,
             max_chunks: MAX_CHUNKS,
         }
     }

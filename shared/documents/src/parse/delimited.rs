@@ -1,6 +1,6 @@
 //! CSV and its relatives: the delimiter is found in the content, the header in the first row.
 
-use super::{Block, BlockKind, Content, Parsed, Row, Table, workbook::is_header};
+use super::{Block, BlockKind, Content, Outline, Parsed, Row, Table, workbook::is_header};
 use crate::{Limits, ParseError};
 use anchorage_domain::Coverage;
 
@@ -28,14 +28,16 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Parsed, ParseError> {
             rows.push(Row { number, cells: row });
         }
     }
+    let first_row = rows.first().map_or(1, |row| row.number);
     let header = if rows.first().is_some_and(|row| is_header(&row.cells)) { rows.remove(0).cells } else { Vec::new() };
     // A header alone says how data would look, not what it is.
     if rows.is_empty() {
         return Err(ParseError::NoText);
     }
     let coverage = Coverage { rows: Some(u32::try_from(rows.len()).unwrap_or(u32::MAX)), ..Coverage::default() };
-    let table = Table { sheet: None, context: Vec::new(), header, rows };
-    let block = Block { kind: BlockKind::Table, heading_path: Vec::new(), content: Content::Table(table) };
+    let table = Table { sheet: None, context: Vec::new(), header, first_row, rows };
+    let block =
+        Block { kind: BlockKind::Table, heading_path: Outline::default().path(), content: Content::Table(table) };
     Ok(Parsed { title: None, blocks: vec![block], coverage })
 }
 

@@ -3,7 +3,8 @@
 use super::{
     Block, BlockKind, Content, Outline, Parsed, Row, Table,
     archive::{Archive, attribute},
-    clean,
+    clean, push_block,
+    workbook::is_header,
 };
 use crate::{Limits, ParseError};
 use anchorage_domain::{SkipReason, Skipped};
@@ -77,6 +78,10 @@ fn outline_level(element: &BytesStart<'_>) -> Option<u8> {
     attribute(element, "val")?.parse::<u8>().ok().filter(|level| *level < 9).map(|level| level + 1)
 }
 
+/// A first row that no one marked as a header is taken for one when it reads like one and this many rows are there; a
+/// smaller table is as likely a layout.
+const MIN_ROWS_UNDER_HEADER: usize = 3;
+
 /// What is known of the paragraph being read.
 #[derive(Debug, Default)]
 struct Paragraph {
@@ -90,6 +95,8 @@ struct TableFrame {
     rows: Vec<Vec<String>>,
     row: Vec<String>,
     cell: String,
+    /// The first row is marked as one that every page repeats.
+    marked: bool,
 }
 
 struct Walk<'a> {
@@ -142,11 +149,11 @@ impl<'a> Walk<'a> {
                 }
                 Ok(Event::Empty(element)) => {
                     self.start(&element);
-                    self.end(element.local_name().as_ref());
+                    self.end(element.local_name().as_ref())?;
                 }
                 Ok(Event::End(element)) => {
                     self.depth = self.depth.saturating_sub(1);
-                    self.end(element.local_name().as_ref());
+                    self.end(element.local_name().as_ref())?;
                 }
                 Ok(Event::Text(text)) => self.text(&text.xml_content(quick_xml::XmlVersion::Implicit1_0)),
                 Ok(Event::CData(text)) => self.text(&text.xml_content(quick_xml::XmlVersion::Implicit1_0)),
@@ -185,9 +192,10 @@ impl<'a> Walk<'a> {
             return;
         }
         match name {
-            // Deleted and moved-away text is gone; a fallback repeats what a choice has said already.
+            // Deleted and moved-away text is gone.
             "del" | "moveFrom" | "instrText" | "delText" => self.skipping = 1,
-            "Fallback" if self.alternatives.last().copied().unwrap_or(false) => self.skipping = 1,
+            // Once one alternative was taken, the others would say the same again.
+            "Choice" | "Fallback" if self.alternatives.last().copied().unwrap_or(false) => self.skipping = 1,
             // Separators between notes are no notes.
             "footnote" | "endnote" if attribute(element, "type").is_some_and(|kind| kind != "normal") => {
                 self.skipping = 1;
@@ -220,14 +228,21 @@ impl<'a> Walk<'a> {
                 }
             }
             "tbl" => self.tables.push(TableFrame::default()),
+            "tblHeader"
+                if attribute(element, "val").is_none_or(|val| !matches!(val.as_str(), "0" | "false" | "off")) =>
+            {
+                if let Some(table) = self.tables.last_mut().filter(|table| table.rows.is_empty()) {
+                    table.marked = true;
+                }
+            }
             _ => {}
         }
     }
 
-    fn end(&mut self, name: &str) {
+    fn end(&mut self, name: &str) -> Result<(), ParseError> {
         if self.skipping > 0 {
             self.skipping -= 1;
-            return;
+            return Ok(());
         }
         match name {
             "AlternateContent" => {
@@ -236,7 +251,7 @@ impl<'a> Walk<'a> {
             "t" => self.in_text = false,
             "p" => {
                 if let Some(paragraph) = self.paragraphs.pop() {
-                    self.paragraph(&paragraph);
+                    self.paragraph(&paragraph)?;
                 }
             }
             "tc" => {
@@ -251,23 +266,24 @@ impl<'a> Walk<'a> {
                     table.rows.push(row);
                 }
             }
-            "tbl" => self.table(),
+            "tbl" => self.table()?,
             _ => {}
         }
+        Ok(())
     }
 
-    fn paragraph(&mut self, paragraph: &Paragraph) {
+    fn paragraph(&mut self, paragraph: &Paragraph) -> Result<(), ParseError> {
         let text = clean(&paragraph.text);
         let text = text.trim();
         if text.is_empty() {
-            return;
+            return Ok(());
         }
         if let Some(table) = self.tables.last_mut() {
             if !table.cell.is_empty() {
                 table.cell.push('\n');
             }
             table.cell.push_str(text);
-            return;
+            return Ok(());
         }
         let kind = match paragraph.heading {
             _ if self.notes => BlockKind::Footnote,
@@ -282,11 +298,11 @@ impl<'a> Walk<'a> {
             None if paragraph.list => BlockKind::ListItem,
             None => BlockKind::Paragraph,
         };
-        self.blocks.push(Block { kind, heading_path: self.outline.path(), content: Content::Text(text.to_owned()) });
+        self.block(kind, Content::Text(text.to_owned()))
     }
 
-    fn table(&mut self) {
-        let Some(frame) = self.tables.pop() else { return };
+    fn table(&mut self) -> Result<(), ParseError> {
+        let Some(mut frame) = self.tables.pop() else { return Ok(()) };
         if let Some(outer) = self.tables.last_mut() {
             // A table inside a cell becomes text of that cell, borders kept.
             let rows: Vec<_> = frame.rows.iter().map(|row| row.join(" | ")).collect();
@@ -294,14 +310,24 @@ impl<'a> Walk<'a> {
                 outer.cell.push('\n');
             }
             outer.cell.push_str(&rows.join("\n"));
-            return;
+            return Ok(());
         }
-        let rows: Vec<_> = frame.rows.into_iter().zip(1..).map(|(cells, number)| Row { number, cells }).collect();
-        if rows.iter().flat_map(|row| &row.cells).all(String::is_empty) {
-            return;
+        let unmarked =
+            || frame.rows.len() >= MIN_ROWS_UNDER_HEADER && frame.rows.first().is_some_and(|row| is_header(row));
+        let header =
+            if frame.rows.len() > 1 && (frame.marked || unmarked()) { frame.rows.remove(0) } else { Vec::new() };
+        let number = if header.is_empty() { 1 } else { 2 };
+        let rows: Vec<_> = frame.rows.into_iter().zip(number..).map(|(cells, number)| Row { number, cells }).collect();
+        if rows.iter().flat_map(|row| &row.cells).chain(&header).all(String::is_empty) {
+            return Ok(());
         }
-        let table = Table { sheet: None, context: Vec::new(), header: Vec::new(), rows };
-        let content = Content::Table(table);
-        self.blocks.push(Block { kind: BlockKind::Table, heading_path: self.outline.path(), content });
+        self.block(
+            BlockKind::Table,
+            Content::Table(Table { sheet: None, context: Vec::new(), header, first_row: 1, rows }),
+        )
+    }
+
+    fn block(&mut self, kind: BlockKind, content: Content) -> Result<(), ParseError> {
+        push_block(&mut self.blocks, Block { kind, heading_path: self.outline.path(), content }, self.limits)
     }
 }

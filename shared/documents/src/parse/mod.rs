@@ -8,9 +8,10 @@ mod markdown;
 mod plain;
 mod workbook;
 
-use crate::{Limits, ParseError};
+use crate::{Limits, ParseError, limits::MAX_LABEL_CHARS};
 use anchorage_domain::Coverage;
 use archive::Archive;
+use std::sync::Arc;
 
 /// What a file calls itself. Tells kinds of text apart, nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,12 +40,15 @@ pub enum BlockKind {
     Footnote,
 }
 
+/// Headings, outermost first, each no longer than a label. Shared: a section has many blocks.
+pub(crate) type HeadingPath = Arc<[String]>;
+
 /// One piece of a document, in document order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
     pub kind: BlockKind,
     /// The headings above it, outermost first.
-    pub heading_path: Vec<String>,
+    pub heading_path: HeadingPath,
     pub content: Content,
 }
 
@@ -62,6 +66,8 @@ pub(crate) struct Table {
     pub context: Vec<String>,
     /// Column names; empty when the table has none.
     pub header: Vec<String>,
+    /// Where the header stands (or the first row, without one), counted as rows are.
+    pub first_row: u32,
     pub rows: Vec<Row>,
 }
 
@@ -107,17 +113,22 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
             let mut parsed = match kind {
                 MediaType::Markdown => markdown::parse(&decoded.text, limits)?,
                 MediaType::Csv => delimited::parse(&decoded.text, limits)?,
-                MediaType::Text | MediaType::Docx | MediaType::Xlsx => plain::parse(&decoded.text),
+                MediaType::Text | MediaType::Docx | MediaType::Xlsx => plain::parse(&decoded.text, limits)?,
             };
             parsed.coverage.replaced_chars = decoded.replaced;
             (kind, parsed)
         }
     };
-    let chars: usize = parsed.blocks.iter().map(Block::size).sum();
-    if chars > limits.max_text_chars {
-        return Err(ParseError::TooLarge { limit: limits.max_text_chars as u64 });
+    let size: usize = parsed.blocks.iter().map(Block::size).sum();
+    if size > limits.max_text_bytes {
+        return Err(ParseError::TooLarge { limit: limits.max_text_bytes as u64 });
     }
-    Ok(Typed { media_type, title: parsed.title, blocks: parsed.blocks, coverage: parsed.coverage })
+    Ok(Typed {
+        media_type,
+        title: parsed.title.as_deref().map(label),
+        blocks: parsed.blocks,
+        coverage: parsed.coverage,
+    })
 }
 
 impl Block {
@@ -190,22 +201,98 @@ fn text_kind(hint: &MediaHint) -> MediaType {
 
 /// The one place where control characters leave a text, before any offset into it is taken. Tabs and line ends stay.
 pub(crate) fn clean(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    let text = text.replace("\r\n", "\n");
+    text.chars()
+        // These end a line or a page: dropping them would join the words on both sides.
+        .map(|c| if matches!(c, '\r' | '\u{b}' | '\u{c}' | '\u{85}') { '\n' } else { c })
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect()
+}
+
+/// Adds a block, within the bound on their number.
+pub(crate) fn push_block(blocks: &mut Vec<Block>, block: Block, limits: &Limits) -> Result<(), ParseError> {
+    if blocks.len() >= limits.max_blocks {
+        return Err(ParseError::TooLarge { limit: limits.max_blocks as u64 });
+    }
+    blocks.push(block);
+    Ok(())
+}
+
+/// A name as it is repeated: on one line, and shortened where it is longer than a label.
+pub(crate) fn label(text: &str) -> String {
+    let mut words = String::new();
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+    match words.char_indices().nth(MAX_LABEL_CHARS) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
+        None => words,
+    }
 }
 
 /// The headings above the next block.
-#[derive(Debug, Default)]
-pub(crate) struct Outline(Vec<(u8, String)>);
+#[derive(Debug)]
+pub(crate) struct Outline {
+    open: Vec<(u8, String)>,
+    path: HeadingPath,
+}
+
+impl Default for Outline {
+    fn default() -> Self {
+        Self { open: Vec::new(), path: Arc::from([]) }
+    }
+}
 
 impl Outline {
+    /// Deepest level of a heading, in every format.
+    const MAX_LEVEL: u8 = 9;
+
     /// Enters a heading of `level`, closing those of its level and below.
     pub(crate) fn enter(&mut self, level: u8, text: &str) {
-        self.0.retain(|(other, _)| *other < level);
-        self.0.push((level, text.to_owned()));
+        let level = level.min(Self::MAX_LEVEL);
+        self.open.retain(|(other, _)| *other < level);
+        self.open.push((level, label(text)));
+        self.path = self.open.iter().map(|(_, text)| text.clone()).collect();
     }
 
-    pub(crate) fn path(&self) -> Vec<String> {
-        self.0.iter().map(|(_, text)| text.clone()).collect()
+    pub(crate) fn path(&self) -> HeadingPath {
+        Arc::clone(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_keeps_words_apart_where_lines_and_pages_end() {
+        for (text, expected) in [
+            ("one\u{c}two\u{b}three\u{85}four", "one\ntwo\nthree\nfour"),
+            ("a\r\nb\rc", "a\nb\nc"),
+            ("a\u{0}b\u{1b}[1m\tc", "ab[1m\tc"),
+            ("a\u{2028}b", "a\u{2028}b"),
+        ] {
+            assert_eq!(clean(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn label_is_bounded_at_the_limit_and_past_it() {
+        assert_eq!(label(" two\n words "), "two words");
+        let longest = "ن".repeat(MAX_LABEL_CHARS);
+        assert_eq!(label(&longest), longest);
+        assert_eq!(label(&format!("{longest}ن")), format!("{longest}…"));
+    }
+
+    #[test]
+    fn outline_closes_headings_of_the_same_level_and_below() {
+        let mut outline = Outline::default();
+        for (level, text) in [(1, "A"), (2, "B"), (3, "C"), (2, "D"), (200, "E"), (9, "F")] {
+            outline.enter(level, text);
+        }
+        assert_eq!(*outline.path(), ["A", "D", "F"].map(String::from));
     }
 }

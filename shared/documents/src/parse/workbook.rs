@@ -1,13 +1,18 @@
 //! Workbooks: every sheet, cell by cell, so that memory follows what is there and not the rectangle it spans.
 
-use super::{Block, BlockKind, Content, Parsed, Row, Table, clean};
-use crate::{Limits, ParseError};
+use super::{Block, BlockKind, Content, HeadingPath, Parsed, Row, Table, clean, label, push_block};
+use crate::{
+    Limits, ParseError,
+    limits::{MAX_LABEL_CHARS, MAX_TITLE_LINES},
+};
 use anchorage_domain::{Coverage, SkipReason, Skipped};
-use calamine::{DataRef, ExcelDateTime, Reader as _, SheetVisible, Xlsx};
-use std::{collections::BTreeMap, io::Cursor};
+use calamine::{DataRef, ExcelDateTime, Reader as _, SheetType, SheetVisible, Xlsx};
+use std::{collections::BTreeMap, io::Cursor, sync::Arc};
 
 /// Stands for a formula whose result the file does not hold.
 const NO_CACHED_VALUE: &str = "[no cached value]";
+/// How many cells a sheet may be given for each that holds something, past the bound on those that do.
+const MAX_CELLS_PER_HELD: usize = 4;
 
 pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Parsed, ParseError> {
     let mut workbook: Xlsx<_> = Xlsx::new(Cursor::new(bytes))
@@ -17,7 +22,15 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Parsed, ParseError>
     let mut rows_read = 0_u32;
     for sheet in sheets {
         if sheet.visible != SheetVisible::Visible {
-            coverage.skipped.push(Skipped { what: format!("sheet {}", sheet.name), reason: SkipReason::Hidden });
+            coverage
+                .skipped
+                .push(Skipped { what: format!("sheet {}", label(&sheet.name)), reason: SkipReason::Hidden });
+        }
+        if sheet.typ != SheetType::WorkSheet {
+            coverage
+                .skipped
+                .push(Skipped { what: format!("sheet {}", label(&sheet.name)), reason: SkipReason::Unsupported });
+            continue;
         }
         let rows = match read_sheet(&mut workbook, &sheet.name, &mut cells, limits) {
             Ok(rows) => rows,
@@ -25,17 +38,16 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Parsed, ParseError>
             Err(SheetError::Unreadable) => {
                 coverage
                     .skipped
-                    .push(Skipped { what: format!("sheet {}", sheet.name), reason: SkipReason::Unreadable });
+                    .push(Skipped { what: format!("sheet {}", label(&sheet.name)), reason: SkipReason::Unreadable });
                 continue;
             }
         };
         rows_read = rows_read.saturating_add(u32::try_from(rows.len()).unwrap_or(u32::MAX));
-        if let Some(table) = tabulate(&sheet.name, rows) {
-            blocks.push(Block {
-                kind: BlockKind::Table,
-                heading_path: vec![sheet.name],
-                content: Content::Table(table),
-            });
+        let heading_path: HeadingPath = Arc::from([label(&sheet.name)]);
+        for table in tabulate(&sheet.name, rows, limits) {
+            let content = Content::Table(table);
+            let block = Block { kind: BlockKind::Table, heading_path: Arc::clone(&heading_path), content };
+            push_block(&mut blocks, block, limits)?;
         }
     }
     coverage.rows = Some(rows_read);
@@ -100,25 +112,54 @@ fn show_instant(instant: &ExcelDateTime) -> String {
     if instant.as_f64().fract() == 0.0 { date } else { format!("{date} {time}") }
 }
 
-/// Titles, header and rows of one sheet: a lone cell above the first row of several is a title, that row the header.
-fn tabulate(sheet: &str, rows: Cells) -> Option<Table> {
-    // Columns that are empty throughout do not count; what stands far out moves next to its neighbour.
-    let mut columns: Vec<u32> = rows.values().flat_map(|row| row.keys().copied()).collect();
-    columns.sort_unstable();
-    columns.dedup();
-    let mut rows: Vec<Row> = rows
-        .into_iter()
-        .map(|(number, cells)| Row {
-            number: number.saturating_add(1),
-            cells: columns.iter().map(|column| cells.get(column).cloned().unwrap_or_default()).collect(),
-        })
-        .collect();
+/// Titles, header and rows of one sheet: lone cells above the first row of several are titles, that row the header. Where
+/// they are too many to be titles, they are rows of their own.
+fn tabulate(sheet: &str, rows: Cells, limits: &Limits) -> Vec<Table> {
+    let mut rows = in_columns(rows, limits);
     let filled = |row: &Row| row.cells.iter().filter(|cell| !cell.is_empty()).count();
     let several = rows.iter().any(|row| filled(row) > 1);
     let titles = if several { rows.iter().take_while(|row| filled(row) == 1).count() } else { 0 };
-    let context = rows.drain(..titles).map(|row| row.cells.concat()).collect();
+    let above: Vec<Row> = rows.drain(..titles).collect();
+    let named = |context: Vec<String>, header: Vec<String>, first_row: u32, rows: Vec<Row>| Table {
+        sheet: Some(label(sheet)),
+        context,
+        header,
+        first_row,
+        rows,
+    };
+    let number = |rows: &[Row]| rows.first().map_or(1, |row| row.number);
+    let mut tables = Vec::new();
+    let mut context: Vec<String> = above.iter().map(|row| row.cells.concat()).collect();
+    let short = |title: &String| title.chars().count() <= MAX_LABEL_CHARS;
+    if context.len() > MAX_TITLE_LINES || !context.iter().all(short) {
+        context.clear();
+        tables.push(named(Vec::new(), Vec::new(), number(&above), above));
+    }
+    let first_row = number(&rows);
     let header = if rows.first().is_some_and(|row| is_header(&row.cells)) { rows.remove(0).cells } else { Vec::new() };
-    (!rows.is_empty() || !header.is_empty()).then(|| Table { sheet: Some(sheet.to_owned()), context, header, rows })
+    if !rows.is_empty() || !header.is_empty() {
+        tables.push(named(context, header, first_row, rows));
+    }
+    tables
+}
+
+/// Rows with a cell for every column that holds something anywhere. A sheet so sparse that this would multiply it gives
+/// each row the cells it has: there are no columns to speak of.
+fn in_columns(rows: Cells, limits: &Limits) -> Vec<Row> {
+    let mut columns: Vec<u32> = rows.values().flat_map(|row| row.keys().copied()).collect();
+    let held = columns.len();
+    columns.sort_unstable();
+    columns.dedup();
+    let area = columns.len().saturating_mul(rows.len());
+    let sparse = area > limits.max_cells && area > held.saturating_mul(MAX_CELLS_PER_HELD);
+    let cells = |mut cells: BTreeMap<u32, String>| -> Vec<String> {
+        if sparse {
+            cells.into_values().collect()
+        } else {
+            columns.iter().map(|column| cells.remove(column).unwrap_or_default()).collect()
+        }
+    };
+    rows.into_iter().map(|(number, row)| Row { number: number.saturating_add(1), cells: cells(row) }).collect()
 }
 
 /// A header names its columns: no number, no date, and no name twice.

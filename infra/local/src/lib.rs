@@ -2,5 +2,6 @@
 //!
 //! Invariant: no Lambda depends on this crate. The engine takes minutes and gigabytes to compile.
 
+pub mod cli;
 pub mod embedder;
 pub mod qdrant;

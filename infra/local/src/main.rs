@@ -1,44 +1,12 @@
 //! `anchorage-local`: the parts of the local stack that are ours.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anchorage_local::cli::{Cli, EmbedderArgs, Part};
 use anchorage_local::{embedder, qdrant};
-use clap::{Parser, Subcommand};
+use clap::Parser as _;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
-
-#[derive(Debug, Parser)]
-#[command(version, about)]
-struct Cli {
-    #[command(subcommand)]
-    part: Part,
-}
-
-#[derive(Debug, Subcommand)]
-enum Part {
-    /// Qdrant's engine behind Qdrant's gRPC API.
-    Qdrant {
-        /// A loopback address; port 0 takes a free one.
-        #[arg(long, default_value = "127.0.0.1:6334", value_parser = loopback)]
-        listen: SocketAddr,
-        /// Where collections are kept. One process at a time.
-        #[arg(long)]
-        data: PathBuf,
-    },
-    /// An OpenAI-compatible embedder for tests: the same text gives the same vector, shared words are near.
-    Embedder(EmbedderArgs),
-}
-
-#[derive(Debug, clap::Args)]
-struct EmbedderArgs {
-    /// A loopback address; port 0 takes a free one.
-    #[arg(long, default_value = "127.0.0.1:0", value_parser = loopback)]
-    listen: SocketAddr,
-    #[command(flatten)]
-    rules: embedder::Rules,
-}
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -78,9 +46,4 @@ fn announce(event: &str, url: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", json!({"event": event, "url": url}))?;
     out.flush()
-}
-
-fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr = text.parse().map_err(|_| "not an address and port".to_owned())?;
-    if address.ip().is_loopback() { Ok(address) } else { Err("only loopback addresses are listened on".to_owned()) }
 }

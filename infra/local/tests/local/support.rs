@@ -151,7 +151,8 @@ pub async fn make(client: &Qdrant, name: &str) {
 /// A point of tenant `tenant` with a dense and a sparse vector.
 pub fn point(id: u64, tenant: &str, dense: [f32; 4], sparse: &[(u32, f32)], more: serde_json::Value) -> PointStruct {
     let mut payload = json!({"tenant_id": tenant, "version": 1, "active": true, "order_id": id * 1024});
-    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let serde_json::Value::Object(more) = more else { panic!("{more} is no object") };
+    payload.as_object_mut().unwrap().extend(more);
     let vectors =
         NamedVectors::default().add_vector("dense", dense.to_vec()).add_vector("sparse", Vector::from(sparse));
     PointStruct::new(id, vectors, Payload::try_from(payload).unwrap())

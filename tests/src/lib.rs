@@ -7,5 +7,6 @@
     reason = "test support: a broken expectation fails the test that relies on it"
 )]
 
+pub mod api;
 pub mod office;
 pub mod stack;

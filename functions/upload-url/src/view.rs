@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 /// Why a job or a file failed, and what to do.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Failure)]
 pub struct FailureView {
     /// One of a closed list, such as `no_text` or `encrypted`.
     code: &'static str,

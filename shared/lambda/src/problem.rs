@@ -18,8 +18,9 @@ macro_rules! error_codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $status:ident, $title:literal;)+) => {
         /// Why a request failed, one code per failure.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
         pub enum ErrorCode {
-            $($(#[$doc])* #[serde(rename = $text)] $name,)+
+            $($(#[$doc])* $name,)+
         }
 
         impl ErrorCode {

@@ -20,6 +20,7 @@ pub struct ListFiles {
     /// Of this status only; deleted files are left out unless asked for.
     status: Option<String>,
     /// 1 to 100, 20 when left out.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     limit: Option<String>,
     /// Where the page starts: an earlier page's `next_cursor`.
     cursor: Option<String>,

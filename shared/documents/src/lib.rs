@@ -11,6 +11,9 @@ mod sparse;
 mod text;
 mod tokens;
 
+#[cfg(test)]
+mod tests;
+
 pub use chunk::{CHUNKER_VERSION, Chunk, sentences};
 pub use error::ParseError;
 pub use limits::Limits;

@@ -115,7 +115,7 @@ fn show_instant(instant: &ExcelDateTime) -> String {
 /// Titles, header and rows of one sheet: lone cells above the first row of several are titles, that row the header. Where
 /// they are too many to be titles, they are rows of their own.
 fn tabulate(sheet: &str, rows: Cells, limits: &Limits) -> Vec<Table> {
-    let mut rows = in_columns(rows, limits);
+    let (mut rows, aligned) = in_columns(rows, limits);
     let filled = |row: &Row| row.cells.iter().filter(|cell| !cell.is_empty()).count();
     let several = rows.iter().any(|row| filled(row) > 1);
     let titles = if several { rows.iter().take_while(|row| filled(row) == 1).count() } else { 0 };
@@ -136,7 +136,11 @@ fn tabulate(sheet: &str, rows: Cells, limits: &Limits) -> Vec<Table> {
         tables.push(named(Vec::new(), Vec::new(), number(&above), above));
     }
     let first_row = number(&rows);
-    let header = if rows.first().is_some_and(|row| is_header(&row.cells)) { rows.remove(0).cells } else { Vec::new() };
+    let header = if aligned && rows.first().is_some_and(|row| is_header(&row.cells)) {
+        rows.remove(0).cells
+    } else {
+        Vec::new()
+    };
     if !rows.is_empty() || !header.is_empty() {
         tables.push(named(context, header, first_row, rows));
     }
@@ -144,8 +148,8 @@ fn tabulate(sheet: &str, rows: Cells, limits: &Limits) -> Vec<Table> {
 }
 
 /// Rows with a cell for every column that holds something anywhere. A sheet so sparse that this would multiply it gives
-/// each row the cells it has: there are no columns to speak of.
-fn in_columns(rows: Cells, limits: &Limits) -> Vec<Row> {
+/// each row the cells it has, and answers false: there are no columns to speak of.
+fn in_columns(rows: Cells, limits: &Limits) -> (Vec<Row>, bool) {
     let mut columns: Vec<u32> = rows.values().flat_map(|row| row.keys().copied()).collect();
     let held = columns.len();
     columns.sort_unstable();
@@ -159,7 +163,8 @@ fn in_columns(rows: Cells, limits: &Limits) -> Vec<Row> {
             columns.iter().map(|column| cells.remove(column).unwrap_or_default()).collect()
         }
     };
-    rows.into_iter().map(|(number, row)| Row { number: number.saturating_add(1), cells: cells(row) }).collect()
+    let rows = rows.into_iter().map(|(number, row)| Row { number: number.saturating_add(1), cells: cells(row) });
+    (rows.collect(), !sparse)
 }
 
 /// A header names its columns: no number, no date, and no name twice.

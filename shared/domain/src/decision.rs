@@ -22,19 +22,31 @@ pub enum Reason {
     NotInCorpus,
     /// Nothing could be retrieved because the vector store failed.
     RetrievalUnavailable,
+    /// Nothing was found, but an embedder failed, so that only a part of the search took place.
+    EmbeddingUnavailable,
     /// Nothing could be retrieved because the time was up.
     DeadlineExceeded,
 }
 
 impl Reason {
-    pub const ALL: [Self; 5] =
-        [Self::Quoted, Self::NoHits, Self::NotInCorpus, Self::RetrievalUnavailable, Self::DeadlineExceeded];
+    pub const ALL: [Self; 6] = [
+        Self::Quoted,
+        Self::NoHits,
+        Self::NotInCorpus,
+        Self::RetrievalUnavailable,
+        Self::EmbeddingUnavailable,
+        Self::DeadlineExceeded,
+    ];
 
     #[must_use]
     pub const fn decision(self) -> Decision {
         match self {
             Self::Quoted => Decision::Answerable,
-            Self::NoHits | Self::NotInCorpus | Self::RetrievalUnavailable | Self::DeadlineExceeded => Decision::Abstain,
+            Self::NoHits
+            | Self::NotInCorpus
+            | Self::RetrievalUnavailable
+            | Self::EmbeddingUnavailable
+            | Self::DeadlineExceeded => Decision::Abstain,
         }
     }
 
@@ -57,6 +69,15 @@ impl Reason {
             }
             (Self::RetrievalUnavailable, Fa) => "در حال حاضر جست‌وجو در اسناد ممکن نیست. لطفاً کمی بعد دوباره تلاش کنید.",
             (Self::RetrievalUnavailable, Vi) => "Hiện không thể tìm kiếm trong tài liệu. Vui lòng thử lại sau ít phút.",
+            (Self::EmbeddingUnavailable, En) => {
+                "Only a part of the search works at the moment, and it found no answer. Please try again shortly."
+            }
+            (Self::EmbeddingUnavailable, Fa) => {
+                "در حال حاضر تنها بخشی از جست‌وجو کار می‌کند و پاسخی نیافت. لطفاً کمی بعد دوباره تلاش کنید."
+            }
+            (Self::EmbeddingUnavailable, Vi) => {
+                "Hiện chỉ một phần của việc tìm kiếm hoạt động và chưa tìm thấy câu trả lời. Vui lòng thử lại sau ít phút."
+            }
             (Self::DeadlineExceeded, En) => "The search took too long. Please try again shortly.",
             (Self::DeadlineExceeded, Fa) => "جست‌وجو بیش از حد طول کشید. لطفاً کمی بعد دوباره تلاش کنید.",
             (Self::DeadlineExceeded, Vi) => "Việc tìm kiếm mất quá nhiều thời gian. Vui lòng thử lại sau ít phút.",

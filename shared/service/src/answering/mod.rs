@@ -13,7 +13,7 @@ use anchorage_domain::{
     Decision, DocumentTitle, DomainKey, DomainRecord, FileId, Filename, Language, Reason, TenantScope, Timestamp,
     TraceId,
 };
-use anchorage_ports::{AnswerTrace, Clock, Hit, Ids, OutageKind, Point, TraceStore, TracedCandidate};
+use anchorage_ports::{AnswerTrace, Clock, Hit, Ids, OutageKind, Point, Service, TraceStore, TracedCandidate};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
@@ -23,6 +23,9 @@ use std::{
 
 /// How long a trace is kept.
 const TRACE_RETENTION: Duration = Duration::from_hours(24 * 30);
+
+/// With less than this left, a question's time is up.
+const STILL_TIME: Duration = Duration::from_secs(1);
 
 /// A question as it was put.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +86,7 @@ impl Answering {
     /// When a named domain is not there or switched off, or the store did not answer. A vector store that fails is an
     /// answer of its own: `retrieval_unavailable`.
     pub async fn answer(&self, scope: &TenantScope, question: &Question) -> Result<Answer, RetrievalError> {
-        let domains = self.retrieval.domains(scope, &question.domains).await?;
+        let domains = self.retrieval.domains(scope, &question.domains, question.deadline).await?;
         let request = SearchRequest {
             query: &question.query,
             domains: &domains,
@@ -95,12 +98,21 @@ impl Answering {
         let (retrieved, found) = match self.retrieval.search(scope, &request).await {
             Ok(retrieved) => {
                 let found = self.grade(scope, question, &domains, &retrieved.hits).await?;
+                // With a part of the search missing, not having found anything says nothing about the documents.
+                let found =
+                    found.map_err(
+                        |reason| {
+                            if retrieved.degraded.is_empty() { reason } else { Reason::EmbeddingUnavailable }
+                        },
+                    );
                 (retrieved, found)
             }
             Err(RetrievalError::Outage(outage)) => {
                 tracing::error!(event = "answer.retrieval.failed", service = %outage.service, detail = outage.detail);
                 let late = outage.kind == OutageKind::TimedOut;
-                let reason = if late { Reason::DeadlineExceeded } else { Reason::RetrievalUnavailable };
+                // A store may be slow to fail; the time was up only when the question's own was.
+                let over = self.clock.now().plus(STILL_TIME) >= question.deadline;
+                let reason = if late && over { Reason::DeadlineExceeded } else { Reason::RetrievalUnavailable };
                 let degraded = vec![format!("search:{}", if late { "timeout" } else { "unavailable" })];
                 (Retrieved { degraded, ..Retrieved::default() }, Err(reason))
             }
@@ -132,7 +144,7 @@ impl Answering {
         };
         let Some(hit) = hits.get(quote.candidate) else { return Ok(Err(Reason::NotInCorpus)) };
         // Deleted between the search and now: the tombstone counts.
-        let Some((filename, title)) = self.names(scope, hit.point.file_id).await? else {
+        let Some((filename, title)) = self.names(scope, hit.point.file_id, question.deadline).await? else {
             return Ok(Err(Reason::NotInCorpus));
         };
         let rank = hit.stages.get("fused").map_or(0.0, |stage| stage.score);
@@ -143,8 +155,10 @@ impl Answering {
         &self,
         scope: &TenantScope,
         file: FileId,
+        deadline: Timestamp,
     ) -> Result<Option<(Filename, Option<DocumentTitle>)>, RetrievalError> {
-        let file = self.retrieval.store.file(scope, file).await?;
+        let file = self.retrieval.store.file(scope, file);
+        let file = self.retrieval.within(deadline, Service::DocumentStore, file).await?;
         Ok(file.filter(|file| file.published.is_some()).map(|file| (file.filename, file.title)))
     }
 

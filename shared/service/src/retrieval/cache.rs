@@ -14,8 +14,13 @@ pub(super) struct QueryCache(Mutex<VecDeque<(VectorName, String, Vec<f32>)>>);
 
 impl QueryCache {
     pub(super) fn get(&self, name: &VectorName, query: &str) -> Option<Vec<f32>> {
-        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.iter().find(|(other, text, _)| other == name && text == query).map(|(_, _, vector)| vector.clone())
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = entries.iter().position(|(other, text, _)| other == name && text == query)?;
+        // Asked again, so forgotten later.
+        let entry = entries.remove(place)?;
+        let vector = entry.2.clone();
+        entries.push_back(entry);
+        Some(vector)
     }
 
     pub(super) fn put(&self, name: &VectorName, query: &str, vector: &[f32]) {

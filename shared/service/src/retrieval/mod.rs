@@ -80,9 +80,14 @@ impl Retrieval {
     /// The domains a question is put to: those named, each of which must be there and active, or all active ones.
     ///
     /// # Errors
-    /// Names the first domain that is not there or switched off.
-    pub async fn domains(&self, scope: &TenantScope, named: &[DomainKey]) -> Result<Vec<DomainRecord>, RetrievalError> {
-        let mut domains = self.store.domains(scope).await?;
+    /// Names the first domain that is not there or switched off; an outage when the store did not answer in time.
+    pub async fn domains(
+        &self,
+        scope: &TenantScope,
+        named: &[DomainKey],
+        deadline: Timestamp,
+    ) -> Result<Vec<DomainRecord>, RetrievalError> {
+        let mut domains = self.within(deadline, Service::DocumentStore, self.store.domains(scope)).await?;
         for key in named {
             match domains.iter().find(|domain| domain.key == *key) {
                 None => return Err(RetrievalError::DomainUnknown(key.clone())),
@@ -117,13 +122,12 @@ impl Retrieval {
         if query.dense.is_empty() && query.sparse.indices.is_empty() {
             return Ok(retrieved);
         }
-        let left = request.deadline.since(embedded).saturating_sub(RESERVE);
-        let late = || Outage::new(Service::VectorIndex, OutageKind::TimedOut, "the search did not end within its time");
-        let mut hits = tokio::time::timeout(left, self.index.search(scope, &query)).await.map_err(|_| late())??;
+        let mut hits = self.within(request.deadline, Service::VectorIndex, self.index.search(scope, &query)).await?;
         let searched = self.clock.now();
         // The store says which generation is published; what the index calls active is only a candidate.
         let files = hits.iter().map(|hit| hit.point.file_id);
-        let current = current_generations(self.store.as_ref(), scope, files).await?;
+        let current = current_generations(self.store.as_ref(), scope, files);
+        let current = self.within(request.deadline, Service::DocumentStore, current).await?;
         hits.retain(|hit| current.get(&hit.point.file_id) == Some(&hit.point.generation));
         hits.truncate(request.limit as usize);
         retrieved.hits = hits;
@@ -134,6 +138,18 @@ impl Retrieval {
             ("generations".to_owned(), millis(self.clock.now().since(searched))),
         ]);
         Ok(retrieved)
+    }
+
+    /// A call's outcome, if it comes while there is time left to do something with it.
+    pub(crate) async fn within<T>(
+        &self,
+        deadline: Timestamp,
+        service: Service,
+        call: impl Future<Output = Result<T, Outage>>,
+    ) -> Result<T, Outage> {
+        let left = deadline.since(self.clock.now()).saturating_sub(RESERVE);
+        let late = || Outage::new(service, OutageKind::TimedOut, "the request's time was up");
+        tokio::time::timeout(left, call).await.map_err(|_| late())?
     }
 
     /// The question's vectors, side by side, from those embedders that answer.

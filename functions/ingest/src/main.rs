@@ -1,1 +1,38 @@
-fn main() {}
+use anchorage_adapters::{
+    AwsSettings, DynamoStore, EmbedderSettings, QdrantIndex, QdrantSettings, RandomIds, S3Blobs, SqsQueue, SystemClock,
+    aws_config, embedder, secret_parameter,
+};
+use anchorage_lambda::{
+    batch::{Batches, serve},
+    config::Config,
+    telemetry,
+};
+use anchorage_service::{Ingestion, index_manifest};
+use futures::future::{OptionFuture, try_join};
+use std::sync::Arc;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    let config = Config::from_env();
+    telemetry::init(config.log());
+    let aws = aws_config(&AwsSettings { region: config.region()?.to_owned(), endpoint_url: None }).await;
+    let secret =
+        async |name: Option<&str>| OptionFuture::from(name.map(|name| secret_parameter(&aws, name))).await.transpose();
+    let (qdrant, embedders) = (config.qdrant_api_key_parameter(), config.embedder_api_key_parameter());
+    let (api_key, embedder_key) = try_join(secret(qdrant), secret(embedders)).await?;
+    let settings = config.embedders::<EmbedderSettings>()?;
+    let vectors: Vec<_> = settings.iter().map(EmbedderSettings::vector).collect();
+    let (url, collection) = (config.qdrant_url()?.to_owned(), config.collection()?.to_owned());
+    let ingestion = Ingestion {
+        store: Arc::new(DynamoStore::new(&aws, config.table()?)),
+        blobs: Arc::new(S3Blobs::new(&aws, config.bucket()?)),
+        index: Arc::new(QdrantIndex::new(QdrantSettings { url, api_key, collection, vectors: vectors.clone() })),
+        embedders: settings.iter().map(|one| embedder(one, &aws, embedder_key.clone())).collect(),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds),
+        manifest: index_manifest(vectors),
+        limits: anchorage_documents::Limits::default(),
+    };
+    let queue = Arc::new(SqsQueue::new(&aws, config.queue_url()?));
+    serve(Batches { function: "ingest", queue, clock: Arc::new(SystemClock) }, ingestion).await
+}

@@ -58,7 +58,7 @@ fn w3c_trace(text: &str) -> Option<String> {
 }
 
 /// `Root=1-<8 hex>-<24 hex>;Parent=…;Sampled=…`.
-fn xray_trace(text: &str) -> Option<String> {
+pub(crate) fn xray_trace(text: &str) -> Option<String> {
     let root = text.split(';').find_map(|part| part.trim().strip_prefix("Root=1-"))?;
     trace(&root.replace('-', ""))
 }

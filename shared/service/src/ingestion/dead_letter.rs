@@ -1,11 +1,18 @@
 //! The last stop of a message that no delivery could finish: its job gets a terminal state.
 
-use super::{Ingestion, MAX_CONFLICTS, Nothing, Outcome, Stop, contended, retry};
+use super::{MAX_CONFLICTS, Nothing, Outcome, Stop, contended, retry};
 use anchorage_domain::{ClaimRefusal, FailureCode, FileId, JobId, JobKind, JobStatus, ObjectKey, Stage, TenantScope};
-use anchorage_ports::{Change, CommitError, Outage};
-use std::time::Duration;
+use anchorage_ports::{Change, Clock, CommitError, DocumentStore, Outage};
+use std::{sync::Arc, time::Duration};
 
-impl Ingestion {
+/// What settles dead letters: it only writes down, so it needs nothing but the records.
+#[derive(Debug, Clone)]
+pub struct DeadLetters {
+    pub store: Arc<dyn DocumentStore>,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl DeadLetters {
     /// The dead letter was an object's arrival.
     pub async fn abandon_arrival(&self, scope: &TenantScope, key: &ObjectKey) -> Outcome {
         let newest = match self.store.file(scope, key.file).await {

@@ -10,9 +10,6 @@ use std::time::Duration;
 const MAX_IN_FLIGHT: usize = 4;
 /// Characters one request carries at most, whatever the number of texts.
 const MAX_BATCH_CHARS: usize = 60_000;
-/// What one request may take.
-const CALL_TIMEOUT: Duration = Duration::from_secs(20);
-
 /// Vectors in the order of the texts, and what they cost.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Embedded {
@@ -21,12 +18,20 @@ pub(super) struct Embedded {
     pub tokens: u64,
 }
 
-/// Embeds `texts`, each given with its chunk's index so that a refusal can name it.
-pub(super) async fn embed(embedder: &dyn Embedder, texts: &[(u32, &str)]) -> Result<Embedded, Stop> {
-    let batches = batches(texts, embedder.spec().max_batch);
-    let parts: Vec<Embedded> =
-        stream::iter(batches).map(|batch| embed_batch(embedder, batch)).buffered(MAX_IN_FLIGHT).try_collect().await?;
-    Ok(parts.into_iter().fold(Embedded::default(), joined))
+/// Embeds `texts`, each given with its chunk's index so that a refusal can name it. One request takes `timeout` at most.
+pub(super) fn embed<'a>(
+    embedder: &'a dyn Embedder,
+    texts: &'a [(u32, &'a str)],
+    timeout: Duration,
+) -> BoxFuture<'a, Result<Embedded, Stop>> {
+    let mut requests = Vec::new();
+    for batch in batches(texts, embedder.spec().max_batch) {
+        requests.push(embed_batch(embedder, batch, timeout));
+    }
+    Box::pin(async move {
+        let parts: Vec<Embedded> = stream::iter(requests).buffered(MAX_IN_FLIGHT).try_collect().await?;
+        Ok(parts.into_iter().fold(Embedded::default(), joined))
+    })
 }
 
 fn joined(mut all: Embedded, part: Embedded) -> Embedded {
@@ -51,10 +56,14 @@ fn batches<'a, 'b>(texts: &'b [(u32, &'a str)], max_batch: usize) -> Vec<&'b [(u
     batches
 }
 
-fn embed_batch<'a>(embedder: &'a dyn Embedder, batch: &'a [(u32, &'a str)]) -> BoxFuture<'a, Result<Embedded, Stop>> {
+fn embed_batch<'a>(
+    embedder: &'a dyn Embedder,
+    batch: &'a [(u32, &'a str)],
+    timeout: Duration,
+) -> BoxFuture<'a, Result<Embedded, Stop>> {
     Box::pin(async move {
         let inputs: Vec<_> = batch.iter().map(|(_, text)| *text).collect();
-        match embedder.embed(&inputs, InputKind::Passage, CALL_TIMEOUT).await {
+        match embedder.embed(&inputs, InputKind::Passage, timeout).await {
             Ok(done) => Ok(Embedded { vectors: done.vectors, calls: 1, tokens: done.tokens }),
             Err(EmbedError::Outage(outage)) => Err(Stop::outage(Stage::Embed, &outage)),
             Err(EmbedError::Rejected { index, detail }) => {
@@ -66,8 +75,8 @@ fn embed_batch<'a>(embedder: &'a dyn Embedder, batch: &'a [(u32, &'a str)]) -> B
                     return Err(Stop::Permanent { code: FailureCode::EmbeddingRejected, stage: Stage::Embed, detail });
                 }
                 let (left, right) = batch.split_at(batch.len() / 2);
-                let left = embed_batch(embedder, left).await?;
-                Ok(joined(left, embed_batch(embedder, right).await?))
+                let left = embed_batch(embedder, left, timeout).await?;
+                Ok(joined(left, embed_batch(embedder, right, timeout).await?))
             }
         }
     })
@@ -78,6 +87,8 @@ mod tests {
     use super::*;
     use anchorage_domain::VectorName;
     use anchorage_memory::MemoryEmbedder;
+
+    const TIMEOUT: Duration = Duration::from_secs(1);
 
     fn embedder() -> MemoryEmbedder {
         MemoryEmbedder::new(VectorName::new("dense").unwrap())
@@ -93,7 +104,7 @@ mod tests {
         let embedder = embedder();
         embedder.refuse_texts_with("poison");
         let texts: Vec<_> = (0..20).map(|n| if n == 13 { "poison".into() } else { format!("text {n}") }).collect();
-        let stop = embed(&embedder, &numbered(&texts)).await.unwrap_err();
+        let stop = embed(&embedder, &numbered(&texts), TIMEOUT).await.unwrap_err();
         let Stop::Permanent { code, detail, .. } = stop else { panic!("{stop:?}") };
         assert_eq!(code, FailureCode::EmbeddingRejected);
         assert!(detail.starts_with("chunk 13 "), "{detail}");
@@ -103,10 +114,10 @@ mod tests {
     async fn vectors_come_in_the_order_of_the_texts_whatever_the_batches() {
         let embedder = embedder();
         let texts: Vec<_> = (0..50).map(|n| format!("w{n}")).collect();
-        let all = embed(&embedder, &numbered(&texts)).await.unwrap();
+        let all = embed(&embedder, &numbered(&texts), TIMEOUT).await.unwrap();
         assert_eq!((all.vectors.len(), all.calls), (50, 7));
         for (text, vector) in texts.iter().zip(&all.vectors) {
-            let alone = embed(&embedder, &[(0, text.as_str())]).await.unwrap();
+            let alone = embed(&embedder, &[(0, text.as_str())], TIMEOUT).await.unwrap();
             assert_eq!(alone.vectors[0], *vector);
         }
     }

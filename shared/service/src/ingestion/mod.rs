@@ -11,6 +11,8 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub use dead_letter::DeadLetters;
+
 use anchorage_documents::Limits;
 use anchorage_domain::{
     AttemptId, Failure, FailureCode, FileId, FileStatus, JobEventKind, JobId, JobKind, JobRecord, JobStatus, ObjectKey,
@@ -25,7 +27,7 @@ use std::{sync::Arc, time::Duration};
 /// How often a decision is made anew because a record moved on in between.
 const MAX_CONFLICTS: usize = 8;
 /// How long a claim outlives its invocation: past it nobody can still be writing for it.
-const LEASE_MARGIN: Duration = Duration::from_secs(15);
+pub const LEASE_MARGIN: Duration = Duration::from_secs(15);
 /// Time that must be left to begin another batch: one embedding call, one staging call and a release.
 const MIN_BATCH_TIME: Duration = Duration::from_secs(8);
 

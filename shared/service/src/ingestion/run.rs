@@ -7,10 +7,14 @@ use anchorage_domain::{
     SkipCause, Stage, Timestamp, VectorName, point_id,
 };
 use anchorage_ports::{BlobError, Change, CommitError, Generations, Outage, Point, PointDraft};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Chunks embedded and staged together: what an interruption costs at most.
 const STAGE_BATCH: usize = 64;
+/// Longest time one request to an embedder may take.
+const MAX_CALL_TIME: Duration = Duration::from_secs(20);
+/// Time kept back from it for staging the batch, or for handing the job on.
+const STAGE_TIME: Duration = Duration::from_secs(4);
 /// What the pipeline calls an uploaded file.
 const DOCUMENT_TYPE: &str = "file";
 
@@ -114,7 +118,8 @@ impl Ingestion {
         counters.chunks_reused = count(parsed.chunks.len() - missing.len());
         for batch in missing.chunks(STAGE_BATCH) {
             let now = self.clock.now();
-            if attempt.invocation.deadline.since(now) < MIN_BATCH_TIME {
+            let left = attempt.invocation.deadline.since(now);
+            if left < MIN_BATCH_TIME {
                 let detail = format!(
                     "{} of {} chunks are staged",
                     staged.len() + counters.chunks_indexed as usize,
@@ -123,8 +128,12 @@ impl Ingestion {
                 return Err(Stop::Transient { code: FailureCode::LeaseExpired, stage: Stage::Embed, detail });
             }
             let texts: Vec<_> = batch.iter().map(|chunk| (chunk.index, chunk.text.as_str())).collect();
-            let embedded = self.embedders.iter().map(|embedder| embed(embedder.as_ref(), &texts));
-            let embedded = futures::future::try_join_all(embedded).await?;
+            let timeout = left.saturating_sub(STAGE_TIME).min(MAX_CALL_TIME);
+            let mut requests = Vec::new();
+            for embedder in &self.embedders {
+                requests.push(embed(embedder.as_ref(), &texts, timeout));
+            }
+            let embedded = futures::future::try_join_all(requests).await?;
             let mut dense: Vec<BTreeMap<VectorName, Vec<f32>>> = vec![BTreeMap::new(); batch.len()];
             for (embedder, done) in self.embedders.iter().zip(embedded) {
                 counters.embed_calls += done.calls;

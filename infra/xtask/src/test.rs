@@ -1,0 +1,60 @@
+use crate::{
+    TestArgs,
+    binaries::{self, Binaries, With},
+    deploy::{Deployment, Timing, deploy},
+    failure::{Doing as _, Failure},
+    progress::note,
+    project::Project,
+    run, setup,
+    stack::{Embeddings, Stack},
+};
+use std::{fmt::Write as _, fs, process::Command, process::ExitCode};
+
+pub fn test(project: &Project, args: &TestArgs) -> Result<ExitCode, Failure> {
+    let tools = setup::setup(project)?;
+    let binaries = binaries::build(project, With::Tests)?;
+    let stack = Stack::start(project, &tools, &binaries, ("test", Embeddings::Fake), &args.stack)?;
+    let deployment = deploy(project, &tools, &binaries, &stack, Timing::SHORT).inspect_err(|_| stack.explain())?;
+    let environment = environment(&stack, &deployment, &binaries)?;
+    let mut file = String::new();
+    for (name, value) in &environment {
+        // Writing to a string cannot fail.
+        let _written = writeln!(file, "export {name}='{value}'");
+    }
+    let path = stack.children.folder().join("env");
+    fs::write(&path, file).at("writing", &path)?;
+    note(&format!("testing; the tests' environment is in {}", project.shown(&path)));
+    // Plain `cargo test`: it is there wherever Rust is.
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(project.root()).envs(environment).args(["test", "--profile", "local", "--workspace"]);
+    let status = run::shown(cargo.args(&args.arguments))?;
+    stack.stop();
+    if status.success() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// What the tests are told of the stack, and the operator's command line with them.
+fn environment(
+    stack: &Stack,
+    deployment: &Deployment,
+    binaries: &Binaries,
+) -> Result<Vec<(&'static str, String)>, Failure> {
+    let mut environment = deployment.settings.clone();
+    environment.extend([
+        ("ANCHORAGE_TEST_API_URL", deployment.api.clone()),
+        ("ANCHORAGE_TEST_ENDPOINT", stack.endpoint()),
+        ("ANCHORAGE_TEST_TABLE", deployment.table.clone()),
+        ("ANCHORAGE_TEST_BUCKET", deployment.bucket.clone()),
+        ("ANCHORAGE_TEST_QUEUE_URL", deployment.queue.clone()),
+        ("ANCHORAGE_TEST_DLQ_URL", deployment.dead_letters.clone()),
+        ("ANCHORAGE_TEST_QDRANT_URL", stack.qdrant_url.clone()),
+        ("ANCHORAGE_TEST_EMBEDDER_URL", format!("{}/v1", stack.embedder_url)),
+        ("ANCHORAGE_TEST_EMBEDDER_CONTROL", format!("{}/control", stack.embedder_url)),
+        ("ANCHORAGE_TEST_ADMIN", binaries.get("anchorage-admin")?.display().to_string()),
+        ("ANCHORAGE_TEST_STACK_DIR", stack.children.folder().display().to_string()),
+    ]);
+    Ok(environment)
+}

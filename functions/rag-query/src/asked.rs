@@ -43,10 +43,8 @@ impl Asked {
         if !(1..=MAX_TOP_K).contains(&top_k) {
             invalid.add("/top_k", format!("must be a number from 1 to {MAX_TOP_K}"));
         }
-        let mut keys: Vec<_> = domain
-            .into_iter()
-            .filter_map(|key| invalid.check("/domain", DomainKey::new(key)))
-            .collect();
+        let mut keys: Vec<_> =
+            domain.into_iter().filter_map(|key| invalid.check("/domain", DomainKey::new(key))).collect();
         for (place, key) in domains.into_iter().flatten().take(MAX_DOMAINS).enumerate() {
             keys.extend(invalid.check(format!("/domains/{place}"), DomainKey::new(key)));
         }

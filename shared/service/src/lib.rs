@@ -17,3 +17,8 @@ pub use manifest::index_manifest;
 pub use points::Points;
 pub use readiness::{Lack, Readiness};
 pub use retrieval::Retrieval;
+
+#[cfg(test)]
+extern crate self as anchorage_service;
+#[cfg(test)]
+mod testing;

@@ -13,9 +13,8 @@ use anchorage_lambda::{
 use anchorage_service::points::PointsError;
 
 fn problem(error: PointsError) -> Problem {
-    let invalid = |pointer: &str| {
-        Problem::invalid(vec![FieldError { pointer: pointer.to_owned(), detail: error.to_string() }])
-    };
+    let invalid =
+        |pointer: &str| Problem::invalid(vec![FieldError { pointer: pointer.to_owned(), detail: error.to_string() }]);
     match error {
         PointsError::NotFound => Problem::not_found(),
         PointsError::InvalidCursor => invalid("?cursor"),

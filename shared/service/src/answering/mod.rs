@@ -218,3 +218,6 @@ impl Answering {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,8 @@
 //! The API's description, made of the routes that the functions serve.
 
-use anchorage_memory::{ManualClock, MemoryBlobs, MemoryQueue, MemoryStore, SequentialIds};
-use anchorage_service::{Domains, Files};
+use anchorage_memory::{ManualClock, MemoryBlobs, MemoryIndex, MemoryQueue, MemoryStore, SequentialIds};
+use anchorage_service::{Answering, Domains, Files, Points, Retrieval};
+use health::Health;
 use std::sync::Arc;
 use utoipa::openapi::{
     ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder,
@@ -13,14 +14,24 @@ use utoipa_axum::router::OpenApiRouter;
 fn routes() -> OpenApiRouter {
     let store = Arc::new(MemoryStore::default());
     let clock = Arc::new(ManualClock::default());
+    let ids = Arc::new(SequentialIds::default());
+    let index = Arc::new(MemoryIndex::new(None));
     let files = Files {
         store: store.clone(),
         blobs: Arc::new(MemoryBlobs::default()),
         queue: Arc::new(MemoryQueue::default()),
         clock: clock.clone(),
-        ids: Arc::new(SequentialIds::default()),
+        ids: ids.clone(),
     };
-    OpenApiRouter::new().merge(upload_url::router(files)).merge(domains::router(Domains { store, clock }))
+    let points = Points { store: store.clone(), index: index.clone() };
+    let retrieval = Retrieval::new(store.clone(), index, Vec::new(), clock.clone());
+    let answering = Answering { retrieval, traces: store.clone(), clock: clock.clone(), ids };
+    OpenApiRouter::new()
+        .merge(upload_url::router(files))
+        .merge(domains::router(Domains { store, clock }))
+        .merge(points::router(points))
+        .merge(rag_query::router(answering))
+        .merge(health::router(Health::new(Err(Vec::new()))))
 }
 
 /// The whole document.

@@ -1,7 +1,9 @@
 //! The last stop of a message that no delivery could finish: its job gets a terminal state.
 
 use super::{MAX_CONFLICTS, Nothing, Outcome, Stop, contended, retry};
-use anchorage_domain::{ClaimRefusal, FailureCode, FileId, JobId, JobKind, JobStatus, ObjectKey, Stage, TenantScope};
+use anchorage_domain::{
+    ClaimRefusal, FailureCode, FileId, FileRecord, JobId, JobKind, JobStatus, ObjectKey, Stage, TenantScope,
+};
 use anchorage_ports::{Change, Clock, CommitError, DocumentStore, Outage};
 use std::{sync::Arc, time::Duration};
 
@@ -39,7 +41,7 @@ impl DeadLetters {
             let Some(job) = self.store.job(scope, file_id, job_id).await? else {
                 return Ok(Outcome::Nothing(Nothing::Unexpected));
             };
-            let now = self.clock.now();
+            let (now, generation) = (self.clock.now(), job.generation);
             let abandoned = match job.abandon(now) {
                 Ok(abandoned) => abandoned,
                 Err(ClaimRefusal::Terminal(_)) => return Ok(Outcome::Nothing(Nothing::Duplicate)),
@@ -50,7 +52,10 @@ impl DeadLetters {
             };
             let failure = abandoned.failure.clone();
             let mut changes = vec![Change::PutJob(abandoned)];
-            let file = self.store.file(scope, file_id).await?.filter(|file| file.is_newest(job_id));
+            // A job that published and only failed to clean up leaves its file ready.
+            let published = |file: &FileRecord| file.current_generation() == Some(generation);
+            let file = self.store.file(scope, file_id).await?;
+            let file = file.filter(|file| file.is_newest(job_id) && !published(file));
             if let (Some(mut file), Some(failure)) = (file, failure) {
                 tracing::error!(event = "ingest.job.abandoned", %file_id, %job_id, code = failure.code.as_str());
                 file.fail(job_id, failure, now);

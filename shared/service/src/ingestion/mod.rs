@@ -15,12 +15,12 @@ pub use dead_letter::DeadLetters;
 
 use anchorage_documents::Limits;
 use anchorage_domain::{
-    AttemptId, Failure, FailureCode, FileId, FileStatus, JobEventKind, JobId, JobKind, JobRecord, JobStatus, ObjectKey,
-    Sequencer, SkipCause, Stage, TenantScope, Timestamp, VersionId,
+    AttemptId, Failure, FailureCode, FileId, FileRecord, FileStatus, JobEventKind, JobId, JobKind, JobRecord,
+    JobStatus, ObjectKey, Sequencer, SkipCause, Stage, TenantScope, Timestamp, VersionId,
 };
 use anchorage_ports::{
-    BlobStore, Change, Clock, CommitError, DocumentStore, Embedder, Ids, IndexManifest, Outage, OutageKind, Service,
-    VectorIndex,
+    BlobStore, Change, Clock, CommitError, DocumentStore, Embedder, Generations, Ids, IndexManifest, Outage,
+    OutageKind, Service, VectorIndex,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -234,7 +234,11 @@ impl Ingestion {
             };
             let mut changes = vec![Change::PutJob(claimed.clone())];
             let file = self.store.file(attempt.scope, attempt.file).await.map_err(outage)?;
-            if let Some(mut file) = file.filter(|file| file.is_newest(attempt.job) && claimed.kind == JobKind::Ingest) {
+            // A take-over after publication only cleans up: the file is ready, and stays so.
+            let waits = |file: &FileRecord| {
+                file.is_newest(attempt.job) && file.current_generation() != Some(claimed.generation)
+            };
+            if let Some(mut file) = file.filter(|file| claimed.kind == JobKind::Ingest && waits(file)) {
                 file.status = FileStatus::Processing;
                 file.updated_at = now;
                 changes.push(Change::PutFile(file));
@@ -249,7 +253,16 @@ impl Ingestion {
     }
 
     /// Writes down why an attempt stopped, and says what becomes of its message.
-    async fn conclude(&self, attempt: &Attempt<'_>, stop: Stop) -> Outcome {
+    async fn conclude(&self, attempt: &Attempt<'_>, mut stop: Stop) -> Outcome {
+        if matches!(stop, Stop::Skip(_) | Stop::LostLease)
+            && let Err(unswept) = self.sweep(attempt).await
+        {
+            let code = unswept.service.as_str();
+            tracing::warn!(event = "ingest.sweep.failed", file_id = %attempt.file, job_id = %attempt.job, service = code);
+            if stop != Stop::LostLease {
+                stop = Stop::outage(Stage::Index, &unswept);
+            }
+        }
         if stop == Stop::LostLease {
             tracing::warn!(event = "ingest.lease.lost", file_id = %attempt.file, job_id = %attempt.job);
             return Outcome::Nothing(Nothing::LostLease);
@@ -261,6 +274,20 @@ impl Ingestion {
             // The claim stands until its lease runs out; the message comes again and takes it over.
             Err(unwritten) => retry(&unwritten),
         }
+    }
+
+    /// Removes what an attempt staged for nothing, because the file went on or went away without it: whoever swept
+    /// then may have done so before the attempt's last batch.
+    async fn sweep(&self, attempt: &Attempt<'_>) -> Result<(), Outage> {
+        let file = self.store.file(attempt.scope, attempt.file).await?;
+        let generations = match file.filter(|file| file.status != FileStatus::Deleted) {
+            None => Generations::All,
+            Some(file) => match file.current_generation() {
+                Some(current) => Generations::OlderThan(current),
+                None => return Ok(()),
+            },
+        };
+        self.index.remove(attempt.scope, attempt.file, generations).await.map(|_| ())
     }
 
     /// The terminal state written, or nothing when the job was handed on.
@@ -280,7 +307,8 @@ impl Ingestion {
                 Stop::Transient { code, stage, detail } => {
                     tracing::warn!(event = "ingest.job.released", file_id = %ids.0, job_id = %ids.1, code = code.as_str(), ?stage, detail);
                     let failure = failure(*code, *stage, detail);
-                    if let Some(file) = file.as_mut().filter(|file| file.is_newest(attempt.job)) {
+                    let published = |file: &FileRecord| file.current_generation() == Some(job.generation);
+                    if let Some(file) = file.as_mut().filter(|file| file.is_newest(attempt.job) && !published(file)) {
                         file.status = FileStatus::Queued;
                         file.failure = Some(failure.clone());
                         file.updated_at = now;
@@ -311,11 +339,7 @@ impl Ingestion {
     async fn change<T>(
         &self,
         attempt: &Attempt<'_>,
-        decide: impl Fn(
-            Timestamp,
-            &JobRecord,
-            Option<anchorage_domain::FileRecord>,
-        ) -> Result<(JobRecord, Option<anchorage_domain::FileRecord>, T), Stop>,
+        decide: impl Fn(Timestamp, &JobRecord, Option<FileRecord>) -> Result<(JobRecord, Option<FileRecord>, T), Stop>,
     ) -> Result<T, Stop> {
         let outage = |outage: Outage| Stop::outage(Stage::Publish, &outage);
         for _ in 0..MAX_CONFLICTS {

@@ -28,9 +28,9 @@ impl Ingestion {
             }
             let domain = self.domain_of(attempt, &file).await?;
             self.check_manifest().await?;
-            let (parsed, mut counters) = self.read_and_parse(&job, &file, &domain, attempt).await?;
+            let (parsed, digest, mut counters) = self.read_and_parse(&job, &file, &domain, attempt).await?;
             self.stage_all(attempt, &job, &file, &domain, &parsed, &mut counters).await?;
-            self.publish(attempt, &job, &parsed, counters).await?;
+            self.publish(attempt, &job, &parsed, digest, counters).await?;
         }
         self.finish(attempt, &job).await
     }
@@ -75,7 +75,7 @@ impl Ingestion {
         file: &FileRecord,
         domain: &DomainRecord,
         attempt: &Attempt<'_>,
-    ) -> Result<(ParsedDocument, JobCounters), Stop> {
+    ) -> Result<(ParsedDocument, Sha256, JobCounters), Stop> {
         let permanent = |code, stage, detail: String| Stop::Permanent { code, stage, detail };
         let key =
             anchorage_domain::ObjectKey { tenant: attempt.scope.tenant(), file: attempt.file, version: job.version };
@@ -86,7 +86,8 @@ impl Ingestion {
             BlobError::Outage(outage) => Stop::outage(Stage::Read, &outage),
         })?;
         // Once a newer version was announced, the record holds that one's digest; the store checked this one's on arrival.
-        if job.version == file.version && Sha256::of(&blob.bytes) != file.content_sha256 {
+        let digest = Sha256::of(&blob.bytes);
+        if job.version == file.version && digest != file.content_sha256 {
             let detail = format!("{} bytes arrived, and their digest is not the announced one", blob.bytes.len());
             return Err(permanent(FailureCode::ChecksumMismatch, Stage::Read, detail));
         }
@@ -99,7 +100,16 @@ impl Ingestion {
         let parsed =
             parsed.map_err(|_| permanent(FailureCode::ParseFailed, Stage::Parse, "the parser gave up".into()))?;
         let parsed = parsed.map_err(|error| permanent(failure_code(&error), Stage::Parse, error.to_string()))?;
-        Ok((parsed, counters))
+        Ok((parsed, digest, counters))
+    }
+
+    /// Asked right before points are written: past its deadline an attempt may have been taken over, and what it stages
+    /// would make published points inactive again. The lease outlives the deadline by more than such a write takes.
+    fn in_time(&self, attempt: &Attempt<'_>, stage: Stage) -> Result<(), Stop> {
+        if self.clock.now() < attempt.invocation.deadline {
+            return Ok(());
+        }
+        Err(Stop::Transient { code: FailureCode::LeaseExpired, stage, detail: "the time was up".into() })
     }
 
     /// Stages what is not staged yet, batch by batch, as long as there is time for another one.
@@ -147,6 +157,7 @@ impl Ingestion {
                 .zip(dense)
                 .map(|(chunk, dense)| draft(attempt, job, file, domain, parsed, chunk, dense, now))
                 .collect();
+            self.in_time(attempt, Stage::Index)?;
             let stage = self.index.stage(attempt.scope, &drafts).await;
             stage.map_err(|outage| Stop::outage(Stage::Index, &outage))?;
             counters.chunks_indexed += count(batch.len());
@@ -160,13 +171,17 @@ impl Ingestion {
         attempt: &Attempt<'_>,
         job: &JobRecord,
         parsed: &ParsedDocument,
+        digest: Sha256,
         counters: JobCounters,
     ) -> Result<(), Stop> {
         let outage = |outage: Outage| Stop::outage(Stage::Publish, &outage);
+        // Before anything is activated, and once more beside the commit: the domain may have been switched off, or the
+        // file deleted, while the document was embedded.
+        self.domain_of(attempt, &self.file_of(attempt).await?).await?;
+        self.in_time(attempt, Stage::Publish)?;
         self.index.activate(attempt.scope, attempt.file, job.generation).await.map_err(outage)?;
         for _ in 0..MAX_CONFLICTS {
             let mut file = self.file_of(attempt).await?;
-            // Asked again at the last moment: the domain may have been switched off while the document was embedded.
             self.domain_of(attempt, &file).await?;
             let read = self.store.job(attempt.scope, attempt.file, attempt.job).await.map_err(outage)?;
             let mut job = read.ok_or(Stop::LostLease)?;
@@ -178,7 +193,7 @@ impl Ingestion {
             let publication = Publication {
                 generation: job.generation,
                 version: job.version,
-                content_sha256: file.content_sha256,
+                content_sha256: digest,
                 chunks: count(parsed.chunks.len()),
                 coverage: parsed.coverage.clone(),
                 at: now,

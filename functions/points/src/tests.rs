@@ -150,7 +150,7 @@ async fn keyword_meets_other_spellings_and_highlights_the_original() {
     let app = app_of(&world);
     for (query, highlight) in [("کتاب‌های", "كتاب هاي"), ("123", "١٢٣"), ("میرود", "می‌رود"), ("کارمند", "كارمند")]
     {
-        let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let encoded = query.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat();
         let found = get(&app, 1, &format!("/v1/points/search?q={encoded}&domain=fa")).await;
         assert_eq!(found.text("/points/0/content"), stored, "{query}");
         let at = |end: &str| usize::try_from(found.body["points"][0]["highlights"][0][end].as_u64().unwrap()).unwrap();

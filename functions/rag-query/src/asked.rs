@@ -21,14 +21,14 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The question, with everything that is wrong noted.
+    /// The question, with everything that is wrong noted; one only when nothing was.
     pub fn parse(
         invalid: &mut Invalid,
         query: String,
         domain: Option<String>,
         domains: Option<Vec<String>>,
         top_k: Option<u32>,
-    ) -> Option<Self> {
+    ) -> Self {
         if query.trim().is_empty() || query.chars().count() > MAX_QUERY_CHARS {
             invalid.add("/query", format!("must have 1 to {MAX_QUERY_CHARS} characters, not all of them blank"));
         }
@@ -48,6 +48,6 @@ impl Asked {
         for (place, key) in domains.into_iter().flatten().take(MAX_DOMAINS).enumerate() {
             keys.extend(invalid.check(format!("/domains/{place}"), DomainKey::new(key)));
         }
-        Some(Self { query, domains: keys, top_k })
+        Self { query, domains: keys, top_k }
     }
 }

@@ -116,7 +116,7 @@ impl World {
             version,
             sequencer: None,
         };
-        let invocation = Invocation { deadline: self.clock.now().plus(Duration::from_secs(300)), trace_id: None };
+        let invocation = Invocation { deadline: self.clock.now().plus(Duration::from_mins(5)), trace_id: None };
         ingestion.object_arrived(scope, &arrival, &invocation).await;
         let published = self.store.file(scope, file.file_id).await.unwrap().unwrap().published;
         assert_eq!(published.map(|published| published.version), Some(file.version), "the document is published");

@@ -65,7 +65,7 @@ pub async fn query(
     }
     let conversation = invalid.check_optional("/conversation_id", ask.conversation_id.map(ConversationId::new));
     let asked = Asked::parse(&mut invalid, ask.query, ask.domain, ask.domains, ask.top_k);
-    let Asked { query, domains, top_k } = invalid.finish(asked)?;
+    let Asked { query, domains, top_k } = invalid.finish(Some(asked))?;
     tracing::info!(
         event = "answer.asked",
         claimed_scope = ask.subject_scope,

@@ -46,7 +46,7 @@ pub async fn search(
     let mut invalid = Invalid::default();
     let file = invalid.check_optional("/file_id", search.file_id.map(|text| text.parse::<FileId>()));
     let asked = Asked::parse(&mut invalid, search.query, search.domain, search.domains, search.top_k);
-    let Asked { query, domains, top_k } = invalid.finish(asked)?;
+    let Asked { query, domains, top_k } = invalid.finish(Some(asked))?;
     let domains = answering.retrieval.domains(&tenant.scope, &domains, deadline).await.map_err(problem)?;
     let request = SearchRequest { query: &query, domains: &domains, file, limit: top_k, explain: true, deadline };
     let retrieved = answering.retrieval.search(&tenant.scope, &request).await.map_err(problem)?;

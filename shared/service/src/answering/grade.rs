@@ -8,8 +8,10 @@ use anchorage_documents::{Word, sentences, terms, words};
 use anchorage_domain::Language;
 use std::{collections::BTreeMap, ops::Range};
 
-/// Share of the question's weight that the evidence must hold.
+/// Share of the question's weight that a candidate must hold.
 const MIN_COVERAGE: f32 = 0.6;
+/// Share that the quoted sentences must hold by themselves: words scattered over a long chunk are no statement.
+const MIN_QUOTED_COVERAGE: f32 = 0.5;
 /// Sentences a quote has at most.
 const MAX_SENTENCES: usize = 3;
 /// How much more a name counts than another word.
@@ -42,7 +44,9 @@ pub(super) fn best_quote(query: &str, candidates: &[(Language, &str)]) -> Option
         if number_missing || coverage < MIN_COVERAGE || !better {
             continue;
         }
-        if let Some(span) = window(text, found, &asked, &weights) {
+        if let Some((quoted, span)) = window(text, found, &asked, &weights)
+            && quoted / total >= MIN_QUOTED_COVERAGE
+        {
             best = Some((coverage, Quote { candidate, span }));
         }
     }
@@ -89,8 +93,8 @@ fn is_number(word: &str) -> bool {
     word.chars().any(|c| c.is_ascii_digit())
 }
 
-/// The shortest run of sentences that holds the most of what was asked.
-fn window(text: &str, found: &[Word], asked: &[String], weights: &[f32]) -> Option<Range<usize>> {
+/// The shortest run of sentences that holds the most of what was asked, and how much it holds.
+fn window(text: &str, found: &[Word], asked: &[String], weights: &[f32]) -> Option<(f32, Range<usize>)> {
     let sentences: Vec<_> = sentences(text);
     let mut best: Option<(f32, usize, Range<usize>)> = None;
     for first in 0..sentences.len() {
@@ -115,10 +119,10 @@ fn window(text: &str, found: &[Word], asked: &[String], weights: &[f32]) -> Opti
             }
         }
     }
-    let (_, _, range) = best?;
+    let (weight, _, range) = best?;
     let quoted = text.get(range.clone())?;
     let lead = quoted.len() - quoted.trim_start().len();
-    Some(range.start + lead..range.start + lead + quoted.trim().len())
+    Some((weight, range.start + lead..range.start + lead + quoted.trim().len()))
 }
 
 #[cfg(test)]
@@ -151,6 +155,14 @@ mod tests {
                 "Halcyon Robotics builds warehouse robots. Its R2 robot lifts forty kilograms. It was founded in Oslo.",
             ),
         );
+    }
+
+    #[test]
+    fn words_scattered_over_a_chunk_are_no_answer() {
+        let filler = "Nothing of interest stands in this line. ".repeat(12);
+        let text =
+            format!("Halcyon builds cranes. {filler}The city acquired a park. {filler}The robotics fair is loud.");
+        check(Language::En, &text, "Who acquired Halcyon Robotics?", None);
     }
 
     #[test]

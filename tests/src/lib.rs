@@ -9,4 +9,5 @@
 
 pub mod api;
 pub mod office;
+pub mod processes;
 pub mod stack;

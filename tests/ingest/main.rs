@@ -1,0 +1,8 @@
+//! What ingestion promises, on the deployed stack.
+#![cfg(test)]
+
+mod documents;
+mod idempotency;
+mod queue;
+mod refusals;
+mod versions;

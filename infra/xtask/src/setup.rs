@@ -7,7 +7,7 @@ use crate::{
     run,
 };
 use std::{
-    fs,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -63,6 +63,12 @@ impl Tools {
 
 /// Installs what is missing.
 pub fn setup(project: &Project) -> Result<Tools, Failure> {
+    let local = project.local();
+    fs::create_dir_all(&local).at("making", &local)?;
+    let path = local.join("setup.lock");
+    let lock = File::create(&path).at("making", &path)?;
+    // Another command may be installing; then what it installed is found here.
+    lock.lock().at("waiting for", &path)?;
     Ok(Tools { stack: STACK.install(project)?, deployer: DEPLOYER.install(project)? })
 }
 
@@ -79,7 +85,6 @@ impl Environment {
         if folder.exists() {
             fs::remove_dir_all(&folder).at("removing", &folder)?;
         }
-        fs::create_dir_all(project.local()).at("making", &project.local())?;
         let log = project.log(&format!("setup-{}", self.folder))?;
         let mut pip = make(&folder, &log)?;
         pip.args(["install", "--disable-pip-version-check", "--no-input", "--quiet"]).args(self.packages);

@@ -173,7 +173,10 @@ fn show(exercise: &Exercise, answer: &Value, as_json: bool) -> std::io::Result<(
             progress::result(&format!("       {line}"))?;
         }
     }
-    progress::result(&format!("   {}", text(answer, "/disclaimer")))
+    match text(answer, "/disclaimer") {
+        "" => Ok(()),
+        disclaimer => progress::result(&format!("   {disclaimer}")),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What every port promises, asserted over its memory and over its real adapter alike.
 //!
 //! The real half runs where `ANCHORAGE_TEST_ENDPOINT` names an AWS endpoint, with `ANCHORAGE_TEST_TABLE`,
-//! `ANCHORAGE_TEST_BUCKET` (versioned) and `ANCHORAGE_TEST_QUEUE_URL` on it. Every run works in fresh tenants, so suites
+//! `ANCHORAGE_TEST_CONTRACT_BUCKET` (versioned) and `ANCHORAGE_TEST_CONTRACT_QUEUE_URL` on it. Every run works in fresh tenants, so suites
 //! may share a table and a bucket.
 //! `ANCHORAGE_TEST_QDRANT_URL` names a Qdrant, in which each test makes a collection; `ANCHORAGE_TEST_EMBEDDER_URL` an
 //! OpenAI-compatible endpoint, with `ANCHORAGE_TEST_EMBEDDER_MODEL` and `ANCHORAGE_TEST_EMBEDDER_DIMS`.

@@ -22,8 +22,8 @@ impl Real {
         Some(Self {
             config: aws_config(&AwsSettings { region, endpoint_url: Some(endpoint) }).await,
             table: required("ANCHORAGE_TEST_TABLE"),
-            bucket: required("ANCHORAGE_TEST_BUCKET"),
-            queue_url: required("ANCHORAGE_TEST_QUEUE_URL"),
+            bucket: required("ANCHORAGE_TEST_CONTRACT_BUCKET"),
+            queue_url: required("ANCHORAGE_TEST_CONTRACT_QUEUE_URL"),
         })
     }
 }

@@ -1,4 +1,5 @@
-"""Calls to AWS that the deployer has no command for: `prepare BUCKET` before a deployment, `outputs STACK` after it."""
+"""Calls to AWS that the deployer has no command for: `prepare BUCKET` before a deployment, `outputs STACK`
+after it, `unwatched NAME` for tests."""
 
 import json
 import sys
@@ -14,6 +15,14 @@ def prepare(bucket, *parameters):
         ssm.put_parameter(Name=name, Value="local", Type="SecureString", Overwrite=True)
 
 
+def unwatched(name):
+    """A versioned bucket and a queue that no function consumes, for what tests their adapters alone."""
+    s3 = boto3.client("s3")
+    s3.create_bucket(Bucket=name)
+    s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
+    print(json.dumps({"bucket": name, "queue": boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]}))
+
+
 def outputs(stack):
     (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
     values = {output["OutputKey"]: output["OutputValue"] for output in found["Outputs"]}
@@ -21,4 +30,4 @@ def outputs(stack):
     print(json.dumps({"outputs": values, "routes": len(routes)}))
 
 
-{"prepare": prepare, "outputs": outputs}[sys.argv[1]](*sys.argv[2:])
+{"prepare": prepare, "unwatched": unwatched, "outputs": outputs}[sys.argv[1]](*sys.argv[2:])

@@ -31,8 +31,8 @@ pub struct Timing {
 impl Timing {
     /// The template's own.
     pub const USUAL: Self = Self { timeout: 120, visibility: 720 };
-    /// So short that a test can see what follows when a function is killed.
-    pub const SHORT: Self = Self { timeout: 8, visibility: 48 };
+    /// So short that a test can see what follows when a function is killed, and long enough to begin a batch of chunks.
+    pub const SHORT: Self = Self { timeout: 12, visibility: 72 };
 }
 
 /// A deployment on the local stack.
@@ -45,6 +45,16 @@ pub struct Deployment {
     pub dead_letters: String,
     /// What the operator's command line needs to know of it.
     pub settings: Vec<(&'static str, String)>,
+}
+
+/// A bucket and a queue (its URL) that nothing deployed consumes.
+pub fn unwatched(project: &Project, tools: &Tools, stack: &Stack) -> Result<(String, String), Failure> {
+    let mut python = Command::new(tools.deployer("python"));
+    python.envs(stack.aws()).args(["-c", AWS, "unwatched", "anchorage-contract"]);
+    let made = run::read(&mut python, &project.log(&format!("{}-unwatched", stack.name))?)?;
+    let made: Value =
+        serde_json::from_str(&made).map_err(|_| Failure::said("what was made for the tests is no JSON"))?;
+    Ok((text(&made, "/bucket").to_owned(), text(&made, "/queue").to_owned()))
 }
 
 /// Deploys and prepares the collection.

@@ -1,7 +1,7 @@
 use crate::{
     TestArgs,
     binaries::{self, Binaries, With},
-    deploy::{Deployment, Timing, deploy},
+    deploy::{Deployment, Timing, deploy, unwatched},
     failure::{Doing as _, Failure},
     progress::note,
     project::Project,
@@ -15,7 +15,9 @@ pub fn test(project: &Project, args: &TestArgs) -> Result<ExitCode, Failure> {
     let binaries = binaries::build(project, With::Tests)?;
     let stack = Stack::start(project, &tools, &binaries, ("test", Embeddings::Fake), &args.stack)?;
     let deployment = deploy(project, &tools, &binaries, &stack, Timing::SHORT).inspect_err(|_| stack.explain())?;
-    let environment = environment(&stack, &deployment, &binaries)?;
+    let mut environment = environment(&stack, &deployment, &binaries)?;
+    let (bucket, queue) = unwatched(project, &tools, &stack)?;
+    environment.extend([("ANCHORAGE_TEST_CONTRACT_BUCKET", bucket), ("ANCHORAGE_TEST_CONTRACT_QUEUE_URL", queue)]);
     let mut file = String::new();
     for (name, value) in &environment {
         // Writing to a string cannot fail.

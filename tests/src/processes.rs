@@ -38,6 +38,7 @@ impl VectorStore {
     pub async fn start(&self) {
         let command = fs::read_to_string(self.folder.join("qdrant.cmd")).expect("the store's command line");
         let mut words = command.lines();
+        #[expect(clippy::zombie_processes, reason = "it goes on after this test; whoever stops the stack ends it")]
         let child = Command::new(words.next().expect("a program"))
             .args(words)
             .stdin(Stdio::null())

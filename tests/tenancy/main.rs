@@ -116,7 +116,7 @@ async fn no_key_is_401_and_a_key_that_opens_nothing_is_403() {
     let owned = owned().await;
     let revoked = stack().admin(&["keys", "create", "--tenant", &owned.tenant.id, "--json"]);
     let text = |field: &str| revoked[field].as_str().expect("a text").to_owned();
-    let _ = stack().admin(&["keys", "revoke", "--tenant", &owned.tenant.id, "--key", &text("key_id"), "--json"]);
+    let _ = stack().admin(&["keys", "revoke", "--tenant", &owned.tenant.id, "--key-id", &text("key_id"), "--json"]);
     let wrong_secret = format!("{}x", &owned.tenant.key[..owned.tenant.key.len() - 1]);
     for (operation, (_, body)) in operations() {
         let path = path(operation, &owned.ids);

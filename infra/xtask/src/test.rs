@@ -29,8 +29,9 @@ pub fn test(project: &Project, args: &TestArgs) -> Result<ExitCode, Failure> {
     // Plain `cargo test`: it is there wherever Rust is.
     let mut cargo = Command::new("cargo");
     cargo.current_dir(project.root()).envs(environment).args(["test", "--profile", "local", "--workspace"]);
-    let status = run::shown(cargo.args(&args.arguments))?;
+    let status = run::shown(cargo.args(&args.arguments));
     stack.stop();
+    let status = status?;
     if status.success() {
         return Ok(ExitCode::SUCCESS);
     }

@@ -42,8 +42,8 @@ pub fn build(project: &Project, with: With) -> Result<Binaries, Failure> {
     note("building (the first time takes minutes) …");
     let messages = project.local().join("build.json");
     let file = fs::File::create(&messages).at("making", &messages)?;
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(project.root()).args(["build", "--profile", "local", "--workspace", "--bins"]);
+    let mut cargo = run::builder("cargo", project.root());
+    cargo.args(["build", "--profile", "local", "--workspace", "--bins"]);
     if with == With::Tests {
         cargo.arg("--tests");
     }

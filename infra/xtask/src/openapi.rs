@@ -4,20 +4,12 @@ use crate::{
     project::Project,
     run,
 };
-use std::{fs, process::Command};
+use std::fs;
 
 /// Writes the API's description where it is committed, or only compares.
 pub fn openapi(project: &Project, check: bool) -> Result<(), Failure> {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(project.root()).args([
-        "run",
-        "--profile",
-        "local",
-        "--package",
-        "acceptance",
-        "--bin",
-        "openapi",
-    ]);
+    let mut cargo = run::builder("cargo", project.root());
+    cargo.args(["run", "--profile", "local", "--package", "acceptance", "--bin", "openapi"]);
     let described = run::read(&mut cargo, &project.log("openapi")?)?;
     let path = project.root().join("docs/openapi.json");
     let shown = project.shown(&path);

@@ -5,7 +5,7 @@ use crate::{
     project::Project,
     run, setup,
 };
-use std::{fs, process::Command};
+use std::fs;
 
 /// The most bytes of one function's zip.
 const MAX_ZIP_BYTES: u64 = 8 * 1024 * 1024;
@@ -19,9 +19,9 @@ pub fn package(project: &Project) -> Result<(), Failure> {
     // First what is measured, then what the template points at: the second only copies.
     for (format, folder) in [("zip", &zips), ("binary", &project.local().join("lambda"))] {
         note(&format!("building the functions for AWS ({format}) …"));
-        let mut cargo = Command::new(tools.stack("cargo-lambda"));
+        let mut cargo = run::builder(tools.stack("cargo-lambda"), project.root());
         // It would fetch a target that is installed already, or stop where there is no network.
-        cargo.current_dir(project.root()).env("RUSTUP_DIST_SERVER", "http://127.0.0.1:9");
+        cargo.env("RUSTUP_DIST_SERVER", "http://127.0.0.1:9");
         cargo.args(["lambda", "build", "--release", "--output-format", format, "--lambda-dir"]).arg(folder);
         for name in FUNCTIONS {
             cargo.args(["--package", name]);

@@ -2,6 +2,7 @@
 
 use crate::failure::{Doing as _, Failure};
 use std::{
+    ffi::OsStr,
     fs::{self, File},
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
@@ -54,6 +55,30 @@ pub fn until<T>(
         }
         pause()?;
     }
+}
+
+/// What `cargo run` tells this program of itself. Build scripts of libraries look at some of it, and with other values
+/// everything above those libraries would be compiled anew: once for `cargo xtask` and once for `cargo`.
+const OF_CARGO_RUN: [&str; 9] = [
+    "CARGO_MANIFEST_DIR",
+    "CARGO_MANIFEST_LINKS",
+    "CARGO_MANIFEST_PATH",
+    "CARGO_PKG_NAME",
+    "CARGO_PKG_VERSION",
+    "CARGO_PKG_VERSION_MAJOR",
+    "CARGO_PKG_VERSION_MINOR",
+    "CARGO_PKG_VERSION_PATCH",
+    "CARGO_PKG_VERSION_PRE",
+];
+
+/// A program that builds: cargo, or one that calls it. It sees what it would see if the user had called it.
+pub fn builder(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder);
+    for name in OF_CARGO_RUN {
+        command.env_remove(name);
+    }
+    command
 }
 
 fn name(command: &Command) -> String {

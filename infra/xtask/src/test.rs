@@ -8,7 +8,7 @@ use crate::{
     run, setup,
     stack::{Embeddings, Stack},
 };
-use std::{fmt::Write as _, fs, process::Command, process::ExitCode};
+use std::{fmt::Write as _, fs, process::ExitCode};
 
 pub fn test(project: &Project, args: &TestArgs) -> Result<ExitCode, Failure> {
     let tools = setup::setup(project)?;
@@ -27,8 +27,8 @@ pub fn test(project: &Project, args: &TestArgs) -> Result<ExitCode, Failure> {
     fs::write(&path, file).at("writing", &path)?;
     note(&format!("testing; the tests' environment is in {}", project.shown(&path)));
     // Plain `cargo test`: it is there wherever Rust is.
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(project.root()).envs(environment).args(["test", "--profile", "local", "--workspace"]);
+    let mut cargo = run::builder("cargo", project.root());
+    cargo.envs(environment).args(["test", "--profile", "local", "--workspace"]);
     let status = run::shown(cargo.args(&args.arguments));
     stack.stop();
     let status = status?;

@@ -20,9 +20,12 @@ pub fn package(project: &Project) -> Result<(), Failure> {
     for (format, folder) in [("zip", &zips), ("binary", &project.local().join("lambda"))] {
         note(&format!("building the functions for AWS ({format}) …"));
         let mut cargo = run::builder(tools.stack("cargo-lambda"), project.root());
+        // Its linker is installed beside it, and found through that environment's interpreter.
+        let beside = tools.stack("").display().to_string();
+        cargo.env("PATH", format!("{beside}:{}", run::search_path()));
         // It would fetch a target that is installed already, or stop where there is no network.
         cargo.env("RUSTUP_DIST_SERVER", "http://127.0.0.1:9");
-        cargo.args(["lambda", "build", "--release", "--output-format", format, "--lambda-dir"]).arg(folder);
+        cargo.args(["lambda", "build", "--release", "--x86-64", "--output-format", format, "--lambda-dir"]).arg(folder);
         for name in FUNCTIONS {
             cargo.args(["--package", name]);
         }

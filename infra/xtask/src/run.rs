@@ -81,6 +81,12 @@ pub fn builder(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     command
 }
 
+/// Where the user's programs are looked for.
+pub fn search_path() -> String {
+    #[expect(clippy::disallowed_methods, reason = "the one place that passes the search path on")]
+    std::env::var("PATH").unwrap_or_default()
+}
+
 fn name(command: &Command) -> String {
     Path::new(command.get_program()).file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned()
 }

@@ -8,6 +8,7 @@ use crate::{
     failure::{Doing as _, Failure},
     progress::{Step, note},
     project::Project,
+    run,
     setup::Tools,
 };
 use serde_json::json;
@@ -173,9 +174,7 @@ fn emulator(tools: &Tools, folder: &Path, port: u16) -> Result<Command, Failure>
     fs::create_dir_all(&scratch).at("making", &scratch)?;
     let mut command = Command::new(tools.stack("ministack"));
     // The functions inherit this environment, so it is made from nothing.
-    #[expect(clippy::disallowed_methods, reason = "the one place that passes the search path on")]
-    let path = std::env::var("PATH").unwrap_or_default();
-    command.env_clear().env("PATH", path).env("HOME", folder).env("LANG", "C.UTF-8");
+    command.env_clear().env("PATH", run::search_path()).env("HOME", folder).env("LANG", "C.UTF-8");
     command
         .env("BIND_HOST", "127.0.0.1")
         .env("GATEWAY_PORT", port.to_string())

@@ -209,8 +209,12 @@ mod tests {
     fn children_that_a_former_run_left_are_ended_by_the_next() {
         let folder = std::env::temp_dir().join(format!("anchorage-leftovers-{}", std::process::id()));
         let mut former = Children::in_empty(folder.clone()).unwrap();
-        former.start("sleeper", Command::new("sleep").arg("601"), folder.join("log")).unwrap();
+        former.start("sleeper", Command::new("sleep").arg("30"), folder.join("log")).unwrap();
         let mut left = former.running.pop().unwrap().child;
+        // A process that was started this instant may not have its command line yet.
+        let pid = pid_of(&left).unwrap();
+        let begun = || Ok(runs(pid, "sleep\n30").then_some(()));
+        run::until("the sleeper's command line", Duration::from_secs(10), begun).unwrap();
         let next = Children::in_empty(folder.clone()).unwrap();
         assert!(!left.wait().unwrap().success());
         drop(next);

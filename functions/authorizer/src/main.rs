@@ -1,4 +1,4 @@
-use anchorage_adapters::{AwsSettings, DynamoStore, SystemClock, aws_config};
+use anchorage_adapters::{AwsSettings, DynamoStore, SystemClock, aws_config, connect};
 use anchorage_lambda::{config::Config, telemetry};
 use authorizer::Authorizer;
 use lambda_runtime::{LambdaEvent, service_fn};
@@ -11,6 +11,7 @@ async fn main() -> Result<(), lambda_runtime::Error> {
     telemetry::init(config.log());
     let aws = aws_config(&AwsSettings { region: config.region()?.to_owned(), endpoint_url: None }).await;
     let directory = Arc::new(DynamoStore::new(&aws, config.table()?));
+    connect(&[&*directory]).await;
     let authorizer = Authorizer { directory, clock: Arc::new(SystemClock) };
     lambda_runtime::run(service_fn(async |event: LambdaEvent<Value>| {
         authorizer.judge(&event.payload).await.map_err(|outage| {

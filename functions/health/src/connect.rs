@@ -50,13 +50,8 @@ fn settings(config: &Config) -> Result<Settings, Vec<Lack>> {
 }
 
 async fn readiness(settings: Arc<Settings>) -> Result<Readiness, Outage> {
-    let api_key = match &settings.api_key_parameter {
-        Some(name) => {
-            let aws = aws_config(&AwsSettings { region: settings.region.clone(), endpoint_url: None }).await;
-            Some(secret_parameter(&aws, name).await?)
-        }
-        None => None,
-    };
+    let aws = aws_config(&AwsSettings { region: settings.region.clone(), endpoint_url: None }).await;
+    let api_key = secret_parameter(&aws, settings.api_key_parameter.as_deref()).await?;
     let vectors: Vec<_> = settings.embedders.iter().map(EmbedderSettings::vector).collect();
     let index = QdrantIndex::new(QdrantSettings {
         url: settings.url.clone(),

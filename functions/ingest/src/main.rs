@@ -1,6 +1,6 @@
 use anchorage_adapters::{
     AwsSettings, DynamoStore, EmbedderSettings, QdrantIndex, QdrantSettings, RandomIds, S3Blobs, SqsQueue, SystemClock,
-    aws_config, embedder, secret_parameter,
+    aws_config, connect, embedder, secret_parameter,
 };
 use anchorage_lambda::{
     batch::{Batches, serve},
@@ -8,7 +8,7 @@ use anchorage_lambda::{
     telemetry,
 };
 use anchorage_service::{Ingestion, index_manifest};
-use futures::future::{OptionFuture, try_join};
+use futures::future::try_join;
 use std::sync::Arc;
 
 #[tokio::main(flavor = "current_thread")]
@@ -16,18 +16,21 @@ async fn main() -> Result<(), lambda_runtime::Error> {
     let config = Config::from_env();
     telemetry::init(config.log());
     let aws = aws_config(&AwsSettings { region: config.region()?.to_owned(), endpoint_url: None }).await;
-    let secret =
-        async |name: Option<&str>| OptionFuture::from(name.map(|name| secret_parameter(&aws, name))).await.transpose();
+    let secret = |parameter| secret_parameter(&aws, parameter);
     let (qdrant, embedders) = (config.qdrant_api_key_parameter(), config.embedder_api_key_parameter());
     let (api_key, embedder_key) = try_join(secret(qdrant), secret(embedders)).await?;
     let settings = config.embedders::<EmbedderSettings>()?;
     let vectors: Vec<_> = settings.iter().map(EmbedderSettings::vector).collect();
     let (url, collection) = (config.qdrant_url()?.to_owned(), config.collection()?.to_owned());
+    let (store, blobs) = (DynamoStore::new(&aws, config.table()?), S3Blobs::new(&aws, config.bucket()?));
+    let index = QdrantIndex::new(QdrantSettings { url, api_key, collection, vectors: vectors.clone() });
+    let embedders: Vec<_> = settings.iter().map(|one| embedder(one, &aws, embedder_key.clone())).collect();
+    connect(&[&store, &blobs, &index, &embedders]).await;
     let ingestion = Ingestion {
-        store: Arc::new(DynamoStore::new(&aws, config.table()?)),
-        blobs: Arc::new(S3Blobs::new(&aws, config.bucket()?)),
-        index: Arc::new(QdrantIndex::new(QdrantSettings { url, api_key, collection, vectors: vectors.clone() })),
-        embedders: settings.iter().map(|one| embedder(one, &aws, embedder_key.clone())).collect(),
+        store: Arc::new(store),
+        blobs: Arc::new(blobs),
+        index: Arc::new(index),
+        embedders,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
         manifest: index_manifest(vectors),

@@ -1,4 +1,4 @@
-use anchorage_adapters::{AwsSettings, DynamoStore, RandomIds, S3Blobs, SqsQueue, SystemClock, aws_config};
+use anchorage_adapters::{AwsSettings, DynamoStore, RandomIds, S3Blobs, SqsQueue, SystemClock, aws_config, connect};
 use anchorage_lambda::{
     config::Config,
     http::{Frame, app, serve},
@@ -14,8 +14,10 @@ async fn main() -> Result<(), lambda_runtime::Error> {
     telemetry::init(config.log());
     let aws = aws_config(&AwsSettings { region: config.region()?.to_owned(), endpoint_url: None }).await;
     let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(RandomIds));
+    let store = Arc::new(DynamoStore::new(&aws, config.table()?));
+    connect(&[&*store]).await;
     let files = Files {
-        store: Arc::new(DynamoStore::new(&aws, config.table()?)),
+        store,
         blobs: Arc::new(S3Blobs::new(&aws, config.bucket()?)),
         queue: Arc::new(SqsQueue::new(&aws, config.queue_url()?)),
         clock: Arc::clone(&clock),

@@ -29,7 +29,7 @@ async fn bootstrap(settings: &Settings) -> Result<Output, AdminError> {
         .map_err(|error| AdminError::Usage(format!("ANCHORAGE_EMBEDDERS is not valid: {error}")))?;
     let manifest = index_manifest(embedders.iter().map(EmbedderSettings::vector).collect());
     let api_key = match settings.qdrant_api_key_parameter.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => Some(secret_parameter(&aws_config(&aws(settings)?).await, name).await?),
+        name @ Some(_) => secret_parameter(&aws_config(&aws(settings)?).await, name).await?,
         None => None,
     };
     let index = QdrantIndex::new(QdrantSettings {

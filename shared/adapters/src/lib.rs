@@ -1,6 +1,7 @@
 //! The ports over real services. SDK types never leave this crate, but for the one configuration that builds the clients.
 
 mod aws;
+mod connect;
 mod dynamodb;
 mod embedder;
 mod qdrant;
@@ -11,6 +12,7 @@ mod time;
 
 pub use aws::{AwsSettings, aws_config};
 pub use aws_config::SdkConfig;
+pub use connect::{Connect, connect};
 pub use dynamodb::DynamoStore;
 pub use embedder::{EmbedderSettings, embedder};
 pub use qdrant::{BootstrapError, BootstrapReport, QdrantIndex, QdrantSettings};

@@ -1,6 +1,6 @@
 //! Uploaded bytes in a versioned S3 bucket.
 
-use crate::aws::outage;
+use crate::{aws::outage, connect::Connect};
 use anchorage_domain::{FileId, Filename, ObjectKey, TenantScope, Timestamp, VersionId};
 use anchorage_ports::{Blob, BlobError, BlobStore, Outage, OutageKind, PresignedRequest, Service, UploadTicket};
 use async_trait::async_trait;
@@ -90,6 +90,13 @@ impl S3Blobs {
                 ),
             )),
         }
+    }
+}
+
+#[async_trait]
+impl Connect for S3Blobs {
+    async fn connect(&self) {
+        let _outcome = self.client.head_object().bucket(&self.bucket).key("uploads/-").send().await;
     }
 }
 

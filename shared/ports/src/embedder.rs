@@ -46,4 +46,7 @@ pub trait Embedder: Send + Sync + Debug {
 
     /// Embeds 1 to `max_batch` texts, none blank, in one call to the vendor where it takes batches.
     async fn embed(&self, inputs: &[&str], kind: InputKind, timeout: Duration) -> Result<Embeddings, EmbedError>;
+
+    /// Opens its connection before it is needed, where the vendor answers something for nothing.
+    async fn connect(&self) {}
 }

@@ -53,6 +53,11 @@ impl Key {
         Self::of(scope, format!("{KEYS}{key}"))
     }
 
+    /// No record has it.
+    pub fn of_nothing() -> Self {
+        Self { pk: "-".to_owned(), sk: "-".to_owned() }
+    }
+
     pub fn into_item(self) -> Item {
         Item::from([("pk".to_owned(), text(self.pk)), ("sk".to_owned(), text(self.sk))])
     }

@@ -26,8 +26,9 @@ mod documents;
 mod keys;
 mod traces;
 
-use crate::aws::outage;
+use crate::{aws::outage, connect::Connect};
 use anchorage_ports::{Outage, OutageKind, Service};
+use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_sdk_dynamodb::{
     Client,
@@ -126,6 +127,14 @@ impl DynamoStore {
             }
         }
         Err(refused("Query: more records than a listing reads"))
+    }
+}
+
+#[async_trait]
+impl Connect for DynamoStore {
+    async fn connect(&self) {
+        let nothing = self.client.get_item().table_name(&self.table).set_key(Some(Key::of_nothing().into_item()));
+        let _outcome = nothing.send().await;
     }
 }
 

@@ -154,6 +154,13 @@ impl Embedder for HttpEmbedder {
         check_vectors(&self.spec, inputs.len(), &vectors)?;
         Ok(Embeddings { vectors, tokens: usage.total_tokens })
     }
+
+    async fn connect(&self) {
+        if let Ok((client, url)) = &self.endpoint {
+            // Answered by nobody, and without the key: only the connection is wanted.
+            let _outcome = client.head(url.clone()).send().await;
+        }
+    }
 }
 
 #[cfg(test)]

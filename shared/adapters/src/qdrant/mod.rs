@@ -11,6 +11,7 @@ mod tests;
 
 pub use bootstrap::{BootstrapError, BootstrapReport};
 
+use crate::connect::Connect;
 use anchorage_domain::{FileId, Generation, OrderId, PointId, TenantScope};
 use anchorage_ports::{
     CountFilter, Generations, Hit, HybridQuery, IndexManifest, KeywordQuery, Neighbours, Outage, Point, PointDraft,
@@ -151,6 +152,15 @@ impl QdrantIndex {
             })
             .await?;
         Ok(answer.result.map_or(0, |result| result.count))
+    }
+}
+
+#[async_trait]
+impl Connect for QdrantIndex {
+    async fn connect(&self) {
+        // Reads and writes have a channel each; what the server can do is asked on the first.
+        let write = self.client.call(Call::Write, |qdrant| async move { qdrant.health_check().await });
+        let _outcomes = futures::join!(self.takes_tenant_idf(), write);
     }
 }
 

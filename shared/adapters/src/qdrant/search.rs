@@ -35,7 +35,7 @@ fn scores(points: &[ScoredPoint]) -> Result<Vec<(PointId, StageScore)>, Outage> 
 
 impl QdrantIndex {
     /// Whether the server takes the corpus that term weights are of. An older one weighs by everything it holds.
-    async fn takes_tenant_idf(&self) -> Result<bool, Outage> {
+    pub(super) async fn takes_tenant_idf(&self) -> Result<bool, Outage> {
         let ask = || async {
             let health = self.client.call(Call::Read, |qdrant| async move { qdrant.health_check().await }).await?;
             let mut numbers = health.version.split('.').map_while(|part| part.parse::<u64>().ok());

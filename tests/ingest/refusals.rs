@@ -44,7 +44,7 @@ async fn unknown_or_disabled_domain_is_refused_and_nothing_is_written() {
     assert!(tenant.get("/v1/files").await.expect_status(200).list("/files").is_empty());
 }
 
-/// Cases C36, E13, P10 and the mislabelled: each ends with the code that says what to do.
+/// Cases C36, E13, P4, P10 and the mislabelled: each ends with the code that says what to do.
 #[tokio::test]
 async fn files_without_readable_text_fail_with_their_code() {
     let tenant = stack().tenant(&["d:en"]);
@@ -56,6 +56,7 @@ async fn files_without_readable_text_fail_with_their_code() {
         ("blank.docx", word, docx(&[" ", "\t"]), "no_text"),
         ("header-only.csv", "text/csv", b"id,name\n".to_vec(), "no_text"),
         ("locked.docx", word, encrypted(), "encrypted"),
+        ("old.xls", "application/vnd.ms-excel", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0\0".to_vec(), "unsupported_type"),
         ("truncated.docx", word, truncated, "parse_failed"),
         (
             "picture.txt",

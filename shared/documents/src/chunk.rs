@@ -5,7 +5,7 @@
 
 use crate::{
     Limits, ParseError,
-    parse::{Block, BlockKind, Content, Row, Table, label},
+    parse::{Block, BlockKind, Content, Row, Table, is_unseen, label},
     tokens::{estimate_fragment, estimate_tokens},
 };
 use anchorage_domain::{ChunkingPolicy, Sha256, Source};
@@ -245,7 +245,7 @@ impl Chunker<'_> {
         let whole = self.text.get(range.clone()).unwrap_or_default();
         let lead = whole.len() - whole.trim_start().len();
         let text = whole.trim();
-        if text.is_empty() {
+        if text.chars().all(is_unseen) {
             return Ok(());
         }
         if self.chunks.len() >= self.limits.max_chunks {

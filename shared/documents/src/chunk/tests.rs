@@ -50,6 +50,22 @@ fn text_without_spaces_stays_within_the_bound_and_whole() {
     }
 }
 
+/// Case P11: an embedder refuses a request that holds a blank text, and with it all the others.
+#[test]
+fn pieces_that_show_nothing_become_no_chunk() {
+    let unseen = ["\u{200b}\u{200b}", "\u{a0}\u{3000}", "\u{feff}", "\u{2800}", "\u{200e}\u{200f}", "\u{ad}"];
+    let text = format!("{}\n\nseen", unseen.join("\n\n"));
+    let document = parse(&text, "a.txt", policy(64, 0));
+    assert_eq!(document.chunks.len(), 1);
+    assert!(document.chunks[0].text.ends_with("seen"));
+    let rows: String = unseen.iter().map(|cell| format!("{cell},{cell}\n")).collect();
+    for (text, name) in [(unseen.join("\n\n"), "a.txt"), (unseen.join("\n\n# "), "a.md"), (rows, "a.csv")] {
+        let hint = MediaHint { filename: Some(name.into()), content_type: None };
+        let read = parse_and_chunk(text.as_bytes(), &hint, policy(64, 0), &Limits::default());
+        assert_eq!(read.err(), Some(crate::ParseError::NoText), "{name}");
+    }
+}
+
 /// Case C39.
 #[test]
 fn joiners_and_long_graphemes_at_the_border_break_nothing() {

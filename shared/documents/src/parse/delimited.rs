@@ -1,6 +1,6 @@
 //! CSV and its relatives: the delimiter is found in the content, the header in the first row.
 
-use super::{Block, BlockKind, Content, Outline, Parsed, Row, Table, workbook::is_header};
+use super::{Block, BlockKind, Content, Outline, Parsed, Row, Table, is_unseen, workbook::is_header};
 use crate::{Limits, ParseError};
 use anchorage_domain::Coverage;
 
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Parsed, ParseError> {
     let (mut rows, mut cells) = (Vec::new(), 0_usize);
     for (record, number) in reader.records().zip(1..) {
         let record = record.map_err(|error| ParseError::failed(format!("row {number} is no CSV: {error}")))?;
-        let row: Vec<_> = record.iter().map(|cell| cell.trim().to_owned()).collect();
+        let row: Vec<_> = record.iter().map(|cell| cell.trim_matches(is_unseen).to_owned()).collect();
         cells += row.len();
         if cells > limits.max_cells {
             return Err(ParseError::TooLarge { limit: limits.max_cells as u64 });

@@ -3,7 +3,7 @@
 use super::{
     Block, BlockKind, Content, Outline, Parsed, Row, Table,
     archive::{Archive, attribute},
-    clean, push_block,
+    clean, is_unseen, push_block,
     workbook::is_header,
 };
 use crate::{Limits, ParseError};
@@ -257,7 +257,7 @@ impl<'a> Walk<'a> {
             "tc" => {
                 if let Some(table) = self.tables.last_mut() {
                     let cell = std::mem::take(&mut table.cell);
-                    table.row.push(cell.trim().to_owned());
+                    table.row.push(cell.trim_matches(is_unseen).to_owned());
                 }
             }
             "tr" => {

@@ -209,6 +209,16 @@ pub(crate) fn clean(text: &str) -> String {
         .collect()
 }
 
+/// Whether a character shows nothing by itself. What is made of such alone is blank to a reader, and
+/// to an embedder that refuses blanks.
+pub(crate) const fn is_unseen(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
+}
+
 /// Adds a block, within the bound on their number.
 pub(crate) fn push_block(blocks: &mut Vec<Block>, block: Block, limits: &Limits) -> Result<(), ParseError> {
     if blocks.len() >= limits.max_blocks {

@@ -1,6 +1,6 @@
 //! Workbooks: every sheet, cell by cell, so that memory follows what is there and not the rectangle it spans.
 
-use super::{Block, BlockKind, Content, HeadingPath, Parsed, Row, Table, clean, label, push_block};
+use super::{Block, BlockKind, Content, HeadingPath, Parsed, Row, Table, clean, is_unseen, label, push_block};
 use crate::{
     Limits, ParseError,
     limits::{MAX_LABEL_CHARS, MAX_TITLE_LINES},
@@ -91,8 +91,8 @@ fn show(value: &DataRef<'_>) -> String {
     match value {
         DataRef::Int(number) => number.to_string(),
         DataRef::Float(number) => number.to_string(),
-        DataRef::String(text) => clean(text).trim().to_owned(),
-        DataRef::SharedString(text) => clean(text).trim().to_owned(),
+        DataRef::String(text) => clean(text).trim_matches(is_unseen).to_owned(),
+        DataRef::SharedString(text) => clean(text).trim_matches(is_unseen).to_owned(),
         DataRef::Bool(truth) => truth.to_string(),
         DataRef::DateTime(instant) => show_instant(instant),
         DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => text.clone(),

@@ -39,6 +39,17 @@ pub enum With {
 
 /// Builds every program of the workspace and puts each function where the template looks for it.
 pub fn build(project: &Project, with: With) -> Result<Binaries, Failure> {
+    let binaries = compile(project, with)?;
+    let step = Step::begin("putting the functions in place");
+    for name in FUNCTIONS {
+        place(binaries.get(name)?, &project.function(name))?;
+    }
+    step.done();
+    Ok(binaries)
+}
+
+/// Builds every program of the workspace.
+pub fn compile(project: &Project, with: With) -> Result<Binaries, Failure> {
     note("building (the first time takes minutes) …");
     let messages = project.local().join("build.json");
     let file = fs::File::create(&messages).at("making", &messages)?;
@@ -50,13 +61,7 @@ pub fn build(project: &Project, with: With) -> Result<Binaries, Failure> {
     // Which file is which program's is cargo's to say: the target folder can be anywhere.
     run::must_show(cargo.args(["--message-format", "json-render-diagnostics"]).stdout(file))?;
     let text = fs::read_to_string(&messages).at("reading", &messages)?;
-    let binaries = Binaries(text.lines().filter_map(program).collect());
-    let step = Step::begin("putting the functions in place");
-    for name in FUNCTIONS {
-        place(binaries.get(name)?, &project.function(name))?;
-    }
-    step.done();
-    Ok(binaries)
+    Ok(Binaries(text.lines().filter_map(program).collect()))
 }
 
 fn program(message: &str) -> Option<(String, PathBuf)> {

@@ -115,19 +115,20 @@ fn content_type(filename: &str) -> &'static str {
     }
 }
 
+/// The deployed API, for one tenant.
 #[derive(Debug)]
-struct Api {
-    client: Client,
-    url: String,
-    key: String,
+pub struct Api {
+    pub client: Client,
+    pub url: String,
+    pub key: String,
 }
 
 impl Api {
-    fn get(&self, path: &str) -> Result<Value, Failure> {
+    pub fn get(&self, path: &str) -> Result<Value, Failure> {
         self.call("GET", path, Vec::new())
     }
 
-    fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+    pub fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         self.call("POST", path, body.to_string().into_bytes())
     }
 
@@ -140,7 +141,7 @@ impl Api {
     }
 
     /// Sends a document where, and how, its ticket says.
-    fn send(&self, ticket: &Value, bytes: Vec<u8>) -> Result<(), Failure> {
+    pub fn send(&self, ticket: &Value, bytes: Vec<u8>) -> Result<(), Failure> {
         let Some(headers) = ticket.pointer("/upload/headers").and_then(Value::as_object) else {
             return Err(Failure::said("the API gave no address to upload to"));
         };

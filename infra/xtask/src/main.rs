@@ -1,5 +1,6 @@
 //! Developer commands: `cargo xtask …`. Everything they install, build or keep is under `.local/` and `target/`.
 
+mod bench;
 mod binaries;
 mod check;
 mod children;
@@ -49,6 +50,14 @@ enum Command {
     },
     /// Build each function for AWS, ready for `sam deploy`, and print the size of its zip.
     Package,
+    /// Measure what is promised of speed and memory, beside a peer or a plain call of the same run.
+    Bench(BenchArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct BenchArgs {
+    #[command(flatten)]
+    stack: StackArgs,
 }
 
 #[derive(Debug, Default, clap::Args)]
@@ -94,6 +103,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::test(&project, &args),
         Command::Check => check::check(&project).map(|()| ExitCode::SUCCESS),
         Command::Openapi { check } => openapi::openapi(&project, check).map(|()| ExitCode::SUCCESS),
+        Command::Bench(args) => bench::bench(&project, &args).map(|()| ExitCode::SUCCESS),
         Command::Package => package::package(&project).map(|()| ExitCode::SUCCESS),
     });
     result.unwrap_or_else(|failure| {
@@ -124,7 +134,8 @@ mod tests {
             (&["demo", "--file", "a.txt"][..], false),
             (&["test", "--", "--test", "contract"][..], true),
             (&["openapi", "--check"][..], true),
-            (&["bench"][..], false),
+            (&["bench"][..], true),
+            (&["benchmark"][..], false),
         ] {
             let parsed = Cli::try_parse_from([&["xtask"], line].concat());
             assert_eq!(parsed.is_ok(), valid, "{line:?}");

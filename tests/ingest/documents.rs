@@ -2,9 +2,9 @@
 
 use acceptance::{
     office::{docx, xlsx},
-    stack::{Document, Reply, Tenant, stack},
+    stack::{Document, Reply, Tenant, eventually, stack},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const EXCEL: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
@@ -163,4 +163,26 @@ async fn question_without_an_answer_here_is_declined_with_a_reason() {
     assert!(declined.list("/citations").is_empty());
     let empty = stack().tenant(&["en:en"]).ask("Who acquired Halcyon Robotics?", "en").await;
     assert_eq!((empty.text("/decision"), empty.text("/reason")), ("abstain", "no_hits"));
+}
+
+/// Case C05: what waits in the queue names a document and carries nothing of it, however much there is to carry.
+#[tokio::test]
+async fn document_with_the_most_metadata_leaves_the_queue_both_times() {
+    let tenant = stack().tenant(&["en:en"]);
+    let document = Document::text("en", "a.txt", "one paragraph");
+    let mut body = document.announcement();
+    body["metadata"] = json!({"notes": "n".repeat(9_000), "more": "م".repeat(3_400)});
+    let ticket = tenant.post("/v1/files", &body).await.expect_status(201);
+    let file = ticket.text("/file_id");
+    assert_eq!(tenant.send(&ticket.body["upload"], document.bytes, &[]).await, 200);
+    tenant.wait_for(file, "ready").await;
+    let path = format!("/v1/files/{file}");
+    let job = tenant.post(&format!("{path}/reingest"), &json!({})).await.expect_status(202);
+    let job = format!("{path}/jobs/{}", job.text("/job_id"));
+    eventually("the job has run", async || {
+        let reply = tenant.get(&job).await.expect_status(200);
+        (reply.text("/status") == "succeeded").then_some(())
+    })
+    .await;
+    assert_eq!(tenant.get(&path).await.body["metadata"], body["metadata"]);
 }

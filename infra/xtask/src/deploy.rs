@@ -43,7 +43,7 @@ pub struct Deployment {
     pub bucket: String,
     pub queue: String,
     pub dead_letters: String,
-    /// What the operator's command line needs to know of it.
+    /// What the functions, and the operator's command line, need to know of it.
     pub settings: Vec<(&'static str, String)>,
 }
 
@@ -114,20 +114,23 @@ impl Deployment {
             let missing = || Failure::said(format!("the deployment has no output {name}"));
             Some(value.to_owned()).filter(|value| !value.is_empty()).ok_or_else(missing)
         };
-        let table = output("TableName")?;
+        let [table, bucket, queue] = [output("TableName")?, output("BucketName")?, output("IngestQueueUrl")?];
         let mut settings = stack.aws();
         settings.extend([
             ("ANCHORAGE_TABLE", table.clone()),
+            ("ANCHORAGE_BUCKET", bucket.clone()),
+            ("ANCHORAGE_QUEUE_URL", queue.clone()),
             ("ANCHORAGE_QDRANT_URL", stack.qdrant_url.clone()),
             ("ANCHORAGE_QDRANT_API_KEY_PARAMETER", QDRANT_KEY.to_owned()),
             ("ANCHORAGE_COLLECTION", COLLECTION.to_owned()),
             ("ANCHORAGE_EMBEDDERS", stack.embedders()),
+            ("ANCHORAGE_EMBEDDER_API_KEY_PARAMETER", EMBEDDER_KEY.to_owned()),
         ]);
         Ok(Self {
             // The deployed address is a name that only AWS resolves.
             api: format!("{}/_aws/execute-api/{}/$default", stack.endpoint(), output("ApiId")?),
-            bucket: output("BucketName")?,
-            queue: output("IngestQueueUrl")?,
+            bucket,
+            queue,
             dead_letters: output("DeadLetterQueueUrl")?,
             table,
             settings,

@@ -17,18 +17,21 @@ pub fn dev(project: &Project, args: &StackArgs) -> Result<(), Failure> {
     let binaries = binaries::build(project, With::Nothing)?;
     let mut stack = Stack::start(project, &tools, &binaries, ("dev", Embeddings::Model), args)?;
     let deployed = deploy(project, &tools, &binaries, &stack, Timing::USUAL)
-        .and_then(|deployment| Ok((deployment.tenant(project, &binaries, &DOMAINS)?, deployment.api)));
+        .and_then(|deployment| Ok((deployment.tenant(project, &binaries, &DOMAINS)?, deployment)));
     if let Err(failure) = &deployed
         && !matches!(failure, Failure::Interrupted)
     {
         stack.explain();
     }
-    let (key, api) = deployed?;
+    let (key, deployment) = deployed?;
     let description = project.root().join("docs/openapi.json");
     let text = fs::read_to_string(&description).at("reading", &description)?;
     let description: Value = serde_json::from_str(&text).unwrap_or_default();
+    let api = &deployment.api;
     progress::result(&format!("\nexport API='{api}'\nexport KEY='{key}'\n\n{}", calls(&description)))
         .doing("printing")?;
+    let environment = stack.write_environment(&deployment.settings)?;
+    progress::note(&format!("What the functions are told is in {}.", project.shown(&environment)));
     progress::note("Ctrl-C ends the stack.");
     let ended = loop {
         // A part that dies takes the stack with it, for what is left answers wrongly.

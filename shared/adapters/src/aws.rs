@@ -1,5 +1,6 @@
 //! One configuration for every AWS client, and the one place where their errors become outages.
 
+use crate::tls;
 use anchorage_ports::{Outage, OutageKind, Service};
 use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
 use aws_sdk_s3::{
@@ -48,7 +49,9 @@ pub async fn aws_config(settings: &AwsSettings) -> SdkConfig {
         .operation_attempt_timeout(ATTEMPT_TIMEOUT)
         .operation_timeout(OPERATION_TIMEOUT)
         .build();
+    let client = aws_smithy_http_client::Builder::new().tls_provider(tls::provider()).build_https();
     let loader = aws_config::defaults(BehaviorVersion::v2026_01_12())
+        .http_client(client)
         .region(Region::new(settings.region.clone()))
         .retry_config(RetryConfig::standard().with_max_attempts(MAX_ATTEMPTS))
         .timeout_config(timeouts);

@@ -53,7 +53,7 @@ mod tests {
     #[async_trait]
     impl Connect for Silent {
         async fn connect(&self) {
-            pending().await
+            pending::<()>().await;
         }
     }
 

@@ -9,6 +9,7 @@ mod s3;
 mod sqs;
 mod ssm;
 mod time;
+mod tls;
 
 pub use aws::{AwsSettings, aws_config};
 pub use aws_config::SdkConfig;

@@ -1,19 +1,26 @@
 //! Logs: one JSON object a line on stdout, which the platform collects. Event names are dotted and stable.
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{
+    Layer as _,
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt as _,
+    registry,
+    util::SubscriberInitExt as _,
+};
 
-/// Starts logging. A filter that cannot be read falls back to `info`, and says so.
+/// Starts logging. A filter (`info`, or `warn,anchorage_service=debug`) that cannot be read falls back to `info`, and says
+/// so.
 pub fn init(filter: &str) {
-    let parsed = EnvFilter::try_new(filter);
+    let parsed = filter.parse::<Targets>();
     let refused = parsed.is_err();
-    let subscriber = tracing_subscriber::fmt()
+    let lines = tracing_subscriber::fmt::layer()
         .json()
         .flatten_event(true)
         .with_current_span(true)
         .with_span_list(false)
-        .with_env_filter(parsed.unwrap_or_else(|_| EnvFilter::new("info")));
+        .with_filter(parsed.unwrap_or_else(|_| Targets::new().with_default(LevelFilter::INFO)));
     // A second start within one process keeps the first subscriber, which is as good.
-    if subscriber.try_init().is_ok() && refused {
-        tracing::warn!(event = "telemetry.filter_refused", "ANCHORAGE_LOG is no tracing filter; logging at info");
+    if registry().with(lines).try_init().is_ok() && refused {
+        tracing::warn!(event = "telemetry.filter_refused", "ANCHORAGE_LOG is no filter; logging at info");
     }
 }

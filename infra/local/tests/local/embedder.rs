@@ -13,6 +13,8 @@ struct Embedder {
 
 impl Embedder {
     async fn start() -> Self {
+        // The client asks for a TLS library even where it will speak plain HTTP.
+        let _installed_before = rustls::crypto::ring::default_provider().install_default();
         let rules = Rules { dims: 64, max_inputs: 3, max_chars: 20 };
         let bound = Bound::bind("127.0.0.1:0".parse().unwrap(), rules).await.unwrap();
         let url = bound.url();

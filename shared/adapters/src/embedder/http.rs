@@ -1,6 +1,7 @@
 //! An embedder behind HTTP: `POST {url}/embeddings` in the form that `OpenAI` made familiar.
 
 use super::{check_inputs, check_vectors, outage, rejected};
+use crate::tls;
 use anchorage_ports::{EmbedError, Embedder, EmbedderSpec, Embeddings, InputKind, OutageKind};
 use async_trait::async_trait;
 use backon::{ExponentialBuilder, Retryable as _};
@@ -57,6 +58,7 @@ fn endpoint(url: &str) -> Result<(Client, Url), EmbedError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong());
     }
+    tls::install();
     // A redirect would carry documents, and the key, to somebody else.
     let client = Client::builder().connect_timeout(CONNECT_TIMEOUT).no_proxy().redirect(redirect::Policy::none());
     let client = client.build().map_err(|_| outage(OutageKind::Unavailable, "no HTTP client could be made"))?;
@@ -172,6 +174,14 @@ mod tests {
         Mock, MockServer, ResponseTemplate,
         matchers::{header, method, path},
     };
+
+    /// Finds out that the library that encrypts is there when the client is made, not in the cloud.
+    #[tokio::test]
+    async fn https_endpoint_that_is_closed_is_an_outage() {
+        let embedder = embedder("https://127.0.0.1:9");
+        let refused = embedder.embed(&["a"], InputKind::Query, SECOND).await.unwrap_err();
+        assert!(matches!(refused, EmbedError::Outage(outage) if outage.kind == OutageKind::Unavailable));
+    }
 
     const SECOND: Duration = Duration::from_secs(1);
 

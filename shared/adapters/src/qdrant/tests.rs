@@ -140,3 +140,16 @@ async fn unreachable_store_is_an_outage_of_every_kind_of_call() {
     assert!(index.stage(&scope(), &[sample("x".into())]).await.is_err());
     assert!(index.count(&scope(), &CountFilter::default()).await.is_err());
 }
+
+/// Finds out that the library that encrypts is there when the channel is made, not in the cloud.
+#[tokio::test]
+async fn encrypted_address_that_is_closed_is_an_outage() {
+    let settings = QdrantSettings {
+        url: "https://127.0.0.1:9".to_owned(),
+        api_key: Some("key".into()),
+        collection: "c".into(),
+        vectors: vectors(),
+    };
+    let refused = QdrantIndex::new(settings).point(&scope(), PointId::new(id(2))).await.unwrap_err();
+    assert_eq!(refused.kind, anchorage_ports::OutageKind::Unavailable, "{refused}");
+}

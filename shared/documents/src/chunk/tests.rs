@@ -58,11 +58,11 @@ fn pieces_that_show_nothing_become_no_chunk() {
     let document = parse(&text, "a.txt", policy(64, 0));
     assert_eq!(document.chunks.len(), 1);
     assert!(document.chunks[0].text.ends_with("seen"));
-    let rows: String = unseen.iter().map(|cell| format!("{cell},{cell}\n")).collect();
+    let rows = unseen.map(|cell| format!("{cell},{cell}\n")).concat();
     for (text, name) in [(unseen.join("\n\n"), "a.txt"), (unseen.join("\n\n# "), "a.md"), (rows, "a.csv")] {
         let hint = MediaHint { filename: Some(name.into()), content_type: None };
         let read = parse_and_chunk(text.as_bytes(), &hint, policy(64, 0), &Limits::default());
-        assert_eq!(read.err(), Some(crate::ParseError::NoText), "{name}");
+        assert_eq!(read.err(), Some(ParseError::NoText), "{name}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The ingest queue, as the object store and an operator see it.
 
 use acceptance::stack::setting;
-use aws_config::{BehaviorVersion, Region};
+use anchorage_adapters::{AwsSettings, aws_config};
 use aws_sdk_sqs::types::QueueAttributeName;
 
 #[derive(Debug)]
@@ -12,11 +12,8 @@ pub struct IngestQueue {
 
 impl IngestQueue {
     pub async fn of_stack() -> Self {
-        let config = aws_config::defaults(BehaviorVersion::latest())
-            .region(Region::new("us-east-1"))
-            .endpoint_url(setting("ANCHORAGE_TEST_ENDPOINT"))
-            .load()
-            .await;
+        let endpoint = setting("ANCHORAGE_TEST_ENDPOINT");
+        let config = aws_config(&AwsSettings { region: "us-east-1".to_owned(), endpoint_url: Some(endpoint) }).await;
         Self { client: aws_sdk_sqs::Client::new(&config), url: setting("ANCHORAGE_TEST_QUEUE_URL") }
     }
 

@@ -32,7 +32,7 @@ const FARSI: [(&str, &str); 3] = [
 ];
 const VIETNAMESE: [(&str, &str); 3] = [
     ("Trẻ em dưới sáu tuổi được vào cửa miễn phí.", "Con nhỏ có phải mua vé không?"),
-    ("Hàng hỏng sẽ được hoàn tiền trong vòng bảy ngày.", "Sản phẩm lỗi thì bao lâu nhận lại chi phí?"),
+    ("Hàng hỏng sẽ được hoàn tiền trong vòng bảy ngày.", "Món đồ mua về bị lỗi thì bao lâu lấy lại khoản đã trả?"),
     ("Tàu điện ngầm ngừng chạy lúc nửa đêm.", "Chuyến metro cuối cùng khởi hành khi nào?"),
 ];
 const ENGLISH: [(&str, &str); 3] = [

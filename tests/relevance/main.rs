@@ -87,6 +87,7 @@ impl World {
             store: store.clone(),
             blobs: blobs.clone(),
             index: index.clone(),
+            queue: files.queue.clone(),
             embedders: embedders.clone(),
             clock: clock.clone(),
             ids,

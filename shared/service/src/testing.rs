@@ -104,6 +104,7 @@ impl World {
             store: self.store.clone(),
             blobs: self.blobs.clone(),
             index: self.index.clone(),
+            queue: Arc::new(MemoryQueue::default()),
             embedders: vec![self.embedder.clone()],
             clock: self.clock.clone(),
             ids: self.ids.clone(),

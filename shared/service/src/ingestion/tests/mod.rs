@@ -77,6 +77,7 @@ async fn world_of(embedder: Arc<MemoryEmbedder>, index: Arc<MemoryIndex>) -> Wor
         store: Arc::new(Faulty { inner: store.clone(), faults: faults.clone() }),
         blobs: Arc::new(Faulty { inner: blobs.clone(), faults: faults.clone() }),
         index: Arc::new(Faulty { inner: index.clone(), faults: faults.clone() }),
+        queue: Arc::new(Faulty { inner: queue.clone(), faults: faults.clone() }),
         embedders: vec![Arc::new(Faulty { inner: embedder.clone(), faults: faults.clone() })],
         clock: clock.clone(),
         ids,
@@ -155,7 +156,7 @@ impl World {
     fn wait(&self, outcome: Option<&Outcome>) -> bool {
         match outcome {
             Some(Outcome::Retry { after, .. }) => self.clock.advance(*after + Duration::from_secs(1)),
-            Some(Outcome::Ended(_) | Outcome::Nothing(_)) => return false,
+            Some(Outcome::Ended(_) | Outcome::Nothing(_) | Outcome::Continued) => return false,
             None => self.clock.advance(INVOCATION + LEASE_MARGIN),
         }
         true

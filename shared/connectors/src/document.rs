@@ -7,6 +7,7 @@ use crate::{
     metadata::{Facts, plain, shortened},
 };
 use anchorage_domain::{DocumentTitle, ExternalId, Sha256, Skipped, Timestamp};
+use pulldown_cmark::{Event, Parser, TagEnd};
 use std::fmt::Write as _;
 
 /// What a document is in its source. Its name begins every external id, so that two kinds never share one.
@@ -225,12 +226,26 @@ impl Draft {
 
 /// Longest title that is taken from a text, in bytes.
 const MAX_FIRST_WORDS_BYTES: usize = 120;
+/// How much of a text is looked at for it, in bytes.
+const MAX_LEAD_BYTES: usize = 4 * 1024;
 
-/// What a text begins with, as a title for what has none.
-fn first_words(markdown: &str) -> String {
-    let line = markdown.lines().map(|line| line.trim_start_matches(['#', '>', '-', '*', '`', ' ', '|', '~']));
-    let line = line.map(|line| plain(&line.replace('\\', ""))).find(|line| line.chars().any(char::is_alphanumeric));
-    shortened(&line.unwrap_or_default(), MAX_FIRST_WORDS_BYTES)
+/// The first block of a text that says something, as a title for what has none.
+pub(crate) fn first_words(markdown: &str) -> String {
+    let lead = markdown.get(..markdown.floor_char_boundary(MAX_LEAD_BYTES)).unwrap_or(markdown);
+    let mut words = String::new();
+    for event in Parser::new(lead) {
+        match event {
+            Event::Text(text) | Event::Code(text) => words.push_str(&text),
+            Event::SoftBreak | Event::HardBreak => words.push(' '),
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::CodeBlock)
+                if words.chars().any(char::is_alphanumeric) =>
+            {
+                break;
+            }
+            _ => {}
+        }
+    }
+    shortened(&plain(&words), MAX_FIRST_WORDS_BYTES)
 }
 
 #[cfg(test)]
@@ -260,9 +275,13 @@ mod tests {
 
     #[test]
     fn title_of_what_has_none_is_how_it_begins() {
-        for (markdown, expected) in
-            [("## Why\n", "Why"), ("> - said \\[x]\n", "said [x]"), ("---\n\nخبر\n", "خبر"), ("***\n", "")]
-        {
+        for (markdown, expected) in [
+            ("## Why\n", "Why"),
+            ("> - *said* [\\[x\\]](https://example.org)\n", "said [x]"),
+            ("---\n\nخبر\n", "خبر"),
+            ("```\na  b\n```\n\nc", "a b"),
+            ("***\n", ""),
+        ] {
             assert_eq!(first_words(markdown), expected, "{markdown:?}");
         }
     }

@@ -21,7 +21,7 @@ fn html_becomes_the_markdown_that_it_shows() {
         ("<p>one<p>two", "one\n\ntwo"),
         ("a<br>b &amp; c&nbsp;d", "a\\\nb & c d"),
         ("<h1>A <b>b</b></h1>text", "# A **b**\n\ntext"),
-        ("<ul><li>a<li>b<ol start=3><li>c</ol></ul>d", "- a\n- b\n  3. c\n\nd"),
+        ("<ul><li>a<li>b<ol start=3><li>c</ol></ul>d", "- a\n- b\n\n  3. c\n\nd"),
         ("<ul><li><p>a</p><p>b</p></li></ul>", "- a\n\n  b"),
         ("<blockquote>q<blockquote>r</blockquote></blockquote>s", "> q\n>\n> > r\n\ns"),
         ("<a href='../x'>x</a> <a href='javascript:y'>y</a>", "[x](https://example.org/x) y"),

@@ -58,33 +58,53 @@ pub(super) struct Run {
     pub(super) raw: bool,
 }
 
+impl Run {
+    /// What its Markdown begins with, as far as it matters to what stands before it.
+    fn begins(&self) -> Option<char> {
+        if !self.raw && self.style.link.is_some() {
+            Some('[')
+        } else if !self.raw && self.style.marks != Marks::default() {
+            Some('*')
+        } else {
+            self.text.chars().next()
+        }
+    }
+}
+
 /// Runs as Markdown. Line ends are left for the block to write as it can.
 pub(super) fn render(runs: &[Run]) -> String {
     let mut out = String::new();
     let mut end = 0;
+    // One alone strikes nothing out.
+    let tildes = runs.iter().map(|run| run.text.matches('~').count()).sum::<usize>();
+    let strikes = tildes > 1 || runs.iter().any(|run| run.style.marks.has(Marks::STRIKE));
     for group in runs.chunk_by(|a, b| !a.raw && !b.raw && a.style.link == b.style.link) {
         end += group.len();
-        let after = runs.get(end).and_then(|run| run.text.chars().next());
+        let after = runs.get(end);
         match group.first().and_then(|run| run.style.link.as_deref()) {
-            Some(url) => link(&mut out, group, url),
-            None => marked(&mut out, group, after),
+            Some(url) => link(&mut out, group, url, strikes),
+            None => marked(&mut out, group, after, strikes),
         }
     }
     out
 }
 
-fn link(out: &mut String, group: &[Run], url: &str) {
+fn link(out: &mut String, group: &[Run], url: &str, strikes: bool) {
     let text: String = group.iter().map(|run| run.text.as_str()).collect();
     let shown = text.trim();
+    if shown.is_empty() {
+        push_space(out, &text);
+        return;
+    }
     let bare = |url: &str| url.trim_start_matches("mailto:").trim_end_matches('/').to_owned();
-    if shown.is_empty() || (bare(shown) == bare(url) && !url.contains(['<', '>', ' '])) {
+    if bare(shown) == bare(url) && !shown.contains(['<', '>', ' ']) && shown.contains([':', '@']) {
         lead(out, &text);
         out.push('<');
-        out.push_str(if shown.is_empty() { url } else { shown });
+        out.push_str(shown);
         out.push('>');
     } else {
         let mut inner = String::new();
-        marked(&mut inner, group, None);
+        marked(&mut inner, group, None, strikes);
         lead(out, &text);
         out.push('[');
         out.push_str(inner.trim());
@@ -92,16 +112,19 @@ fn link(out: &mut String, group: &[Run], url: &str) {
         out.push_str(&destination(url));
         out.push(')');
     }
-    if !shown.is_empty() {
-        out.push_str(text.get(text.trim_end().len()..).unwrap_or_default());
-    }
+    out.push_str(text.get(text.trim_end().len()..).unwrap_or_default());
 }
 
 /// The white space that a text begins with.
 fn lead(out: &mut String, text: &str) {
     let lead = text.len() - text.trim_start().len();
-    if lead < text.len() {
-        out.push_str(text.get(..lead).unwrap_or_default());
+    push_space(out, text.get(..lead).unwrap_or_default());
+}
+
+/// White space, except where it would begin a line.
+fn push_space(out: &mut String, space: &str) {
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push_str(space);
     }
 }
 
@@ -115,21 +138,23 @@ pub(super) fn destination(url: &str) -> String {
     }
 }
 
-fn marked(out: &mut String, group: &[Run], after: Option<char>) {
+fn marked(out: &mut String, group: &[Run], after: Option<&Run>, strikes: bool) {
     for (index, run) in group.iter().enumerate() {
         if run.raw {
             out.push_str(&run.text);
             continue;
         }
-        let next = group.get(index + 1).map_or(after, |run| run.text.chars().next());
+        let following = group.get(index + 1).or(after);
         let core = run.text.trim();
-        if run.style.marks == Marks::default() || core.is_empty() {
-            escape_into(out, &run.text, next);
+        // Two spans of code that touch would be one.
+        let touches = run.style.marks.has(Marks::CODE) && out.ends_with('`');
+        if run.style.marks == Marks::default() || core.is_empty() || touches {
+            escape_into(out, &run.text, following.and_then(Run::begins), strikes);
             continue;
         }
         lead(out, &run.text);
         let trail = run.text.get(run.text.trim_end().len()..).unwrap_or_default();
-        let next = trail.chars().next().or(next);
+        let next = trail.chars().next().or_else(|| following.and_then(|run| run.text.chars().next()));
         let around = markers(run.style.marks, out.chars().next_back(), core, next);
         for marker in &around {
             out.push_str(marker);
@@ -137,7 +162,13 @@ fn marked(out: &mut String, group: &[Run], after: Option<char>) {
         if run.style.marks.has(Marks::CODE) {
             out.push_str(&code_span(core));
         } else {
-            escape_into(out, core, next);
+            // What follows the text is its marker, if it has one.
+            let next = if around.is_empty() {
+                trail.chars().next().or_else(|| following.and_then(Run::begins))
+            } else {
+                Some('*')
+            };
+            escape_into(out, core, next, strikes);
         }
         for marker in around.iter().rev() {
             out.push_str(marker);
@@ -150,9 +181,11 @@ fn marked(out: &mut String, group: &[Run], after: Option<char>) {
 fn markers(marks: Marks, before: Option<char>, core: &str, next: Option<char>) -> Vec<&'static str> {
     let word = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace() && !is_punctuation(c));
     let edge = |c: Option<char>| c.is_some_and(is_punctuation);
-    let is_code = marks.has(Marks::CODE);
-    let opens = !(word(before) && (is_code || edge(core.chars().next())));
-    let closes = !(word(next) && (is_code || edge(core.chars().next_back())));
+    // Inside the outermost markers stand others, or back-ticks.
+    let several = marks.has(Marks::STRIKE) && (marks.has(Marks::STRONG) || marks.has(Marks::EMPHASIS));
+    let is_edged = marks.has(Marks::CODE) || several;
+    let opens = !(word(before) && (is_edged || edge(core.chars().next())));
+    let closes = !(word(next) && (is_edged || edge(core.chars().next_back())));
     // Markers that touch other markers run into one another.
     let apart = !before.is_some_and(|c| matches!(c, '*' | '~' | '\\')) && !next.is_some_and(|c| matches!(c, '*' | '~'));
     if !opens || !closes || !apart {
@@ -197,16 +230,16 @@ pub(super) fn code_span(code: &str) -> String {
 /// One line of text that Markdown reads as itself.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    escape_into(&mut out, text, None);
+    escape_into(&mut out, text, None, true);
     out
 }
 
 /// Most characters of an entity such as `&nbsp;`.
 const MAX_ENTITY_CHARS: usize = 32;
 
-/// Appends text so that Markdown reads it as itself. `after` is what follows it.
-fn escape_into(out: &mut String, text: &str, after: Option<char>) {
-    let strikes = text.matches('~').nth(1).is_some();
+/// Appends text so that Markdown reads it as itself. `after` is what follows it; `strikes` whether a tilde has another one
+/// to strike out with.
+fn escape_into(out: &mut String, text: &str, after: Option<char>, strikes: bool) {
     let mut before = out.chars().next_back();
     let mut line = Line { begins: before.is_none_or(|c| c == '\n'), digits: 0 };
     for (index, c) in text.char_indices() {
@@ -221,17 +254,17 @@ fn escape_into(out: &mut String, text: &str, after: Option<char>) {
             continue;
         }
         // White space that a line begins with says nothing, and four spaces would make it code.
-        if line.begins && matches!(c, ' ' | '\t') {
+        if line.begins && c.is_whitespace() {
             continue;
         }
         let space = |c: Option<char>| c.is_none_or(char::is_whitespace);
         let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let inside = match c {
             '`' | '[' | ']' => true,
-            '\\' => next.is_none_or(|c| c.is_ascii_punctuation() || c == '\n'),
+            '\\' => next.is_none_or(|c| c.is_ascii_punctuation() || c.is_whitespace()),
             '*' => !space(before) || !space(next),
             '_' => !(word(before) && word(next) || space(before) && space(next)),
-            '~' => strikes || next == Some('~') || before == Some('~'),
+            '~' => strikes,
             '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
             '&' => is_entity(rest),
             _ => false,

@@ -26,6 +26,8 @@ enum Container {
     /// With the number of its next item, if items are numbered.
     List(Option<u64>),
     Item,
+    /// A footnote.
+    Note,
 }
 
 #[derive(Debug)]
@@ -243,13 +245,12 @@ impl Markdown {
         self.flush();
         let mut indent = 0;
         if let Some(Open { container, begun: true, .. }) = self.open.last() {
-            match container {
-                Container::Item => self.gap = Gap::Line,
-                Container::List(number) => {
-                    self.gap = Gap::Line;
-                    indent = if number.is_some() { 3 } else { 2 };
-                }
-                Container::Quote => {}
+            // A numbered list that does not begin with one would be read as the text's next line.
+            if !matches!(container, Container::Quote | Container::Note) && start.is_none_or(|start| start == 1) {
+                self.gap = Gap::Line;
+            }
+            if let Container::List(number) = container {
+                indent = if number.is_some() { 3 } else { 2 };
             }
         }
         self.enter(Container::List(start), None, "", indent);
@@ -271,6 +272,11 @@ impl Markdown {
         self.enter(Container::Item, Some(marker), "", indent);
     }
 
+    /// A footnote; its name is of letters and digits.
+    pub(crate) fn open_note(&mut self, name: &str) {
+        self.enter(Container::Note, Some(format!("[^{name}]: ")), "", 4);
+    }
+
     fn enter(&mut self, container: Container, marker: Option<String>, prefix: &'static str, indent: usize) {
         self.flush();
         if self.open.len() >= MAX_CONTAINERS {
@@ -289,6 +295,10 @@ impl Markdown {
         }
         match self.open.pop() {
             Some(Open { container: Container::Item, begun: true, .. }) => self.gap = Gap::Line,
+            Some(Open { container: Container::List(_), begun: true, .. }) => {
+                let in_list = matches!(self.open.last(), Some(Open { container: Container::List(_), .. }));
+                self.gap = if in_list { Gap::Line } else { Gap::Blank };
+            }
             Some(Open { begun: true, .. }) => self.gap = Gap::Blank,
             _ => {}
         }

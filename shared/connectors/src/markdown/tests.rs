@@ -28,6 +28,7 @@ fn text_that_looks_like_markdown_is_escaped() {
         ("C:\\dir \\*", "C:\\dir \\\\\\*"),
         ("~a~ ~5", "\\~a\\~ \\~5"),
         ("~5 min", "~5 min"),
+        ("\u{a0}# a", "\\# a"),
         ("a\nb\n# c", "a\\\nb\\\n\\# c"),
         ("a\n\n\nb", "a\n\nb"),
         ("سلام *دنیا*", "سلام \\*دنیا\\*"),
@@ -49,8 +50,12 @@ fn marks_stand_where_a_reader_sees_them() {
         (vec![("one", &strong), ("two", &both)], "**one**two"),
         (vec![("x", &both)], "***x***"),
         (vec![("a`b", &code)], "``a`b``"),
+        (vec![("\\", &plain), ("a", &code)], "\\\\`a`"),
         (vec![("`a`", &code)], "`` `a` ``"),
         (vec![(" ", &strong), ("a", &plain)], "a"),
+        (vec![(" ", &strong), ("* a", &plain)], "\\* a"),
+        (vec![(": *", &strong)], "**: \\***"),
+        (vec![("~", &strong), ("*~", &plain)], "\\~\\*\\~"),
     ] {
         let shown = written(|m| runs.iter().for_each(|(text, style)| m.text(text, style)));
         assert_eq!(shown.trim_end(), expected);
@@ -100,7 +105,7 @@ fn lists_quotes_and_code_nest() {
         m.close();
         say(m, "After");
     });
-    let expected = "Before\n\n- one\n  9. nine\n\n     ````rust\n     let a = \"```\";\n\n     let b;\n     ````\n  10. ten\n\n      ````rust\n      let a = \"```\";\n\n      let b;\n      ````\n- [x] two\n\n  > said\n  >\n  > again\n\nAfter\n";
+    let expected = "Before\n\n- one\n\n  9. nine\n\n     ````rust\n     let a = \"```\";\n\n     let b;\n     ````\n  10. ten\n\n      ````rust\n      let a = \"```\";\n\n      let b;\n      ````\n- [x] two\n\n  > said\n  >\n  > again\n\nAfter\n";
     assert_eq!(shown, expected);
 }
 
@@ -194,4 +199,96 @@ fn nothing_said_is_blank() {
     markdown.open_row();
     markdown.open_cell(3);
     assert_eq!(markdown.finish("body").unwrap_err(), ItemError::blank("body"));
+}
+
+/// The text that a reader of Markdown finds, and whether it found anything but text.
+fn read_back(markdown: &str) -> (String, bool) {
+    use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH;
+    let mut text = String::new();
+    let mut only_text = true;
+    for event in Parser::new_ext(markdown, options) {
+        match event {
+            Event::Text(piece) => text.push_str(&piece),
+            Event::Code(piece) => {
+                text.push_str(&piece);
+                only_text = false;
+            }
+            Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph) => text.push('\n'),
+            Event::Start(Tag::Paragraph) => {}
+            _ => only_text = false,
+        }
+    }
+    (text, only_text)
+}
+
+fn squeezed(text: &str) -> String {
+    text.split(|c: char| c.is_whitespace()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+proptest::proptest! {
+    /// Whatever a text looks like, a reader of the Markdown finds that text and nothing else.
+    #[test]
+    fn any_text_reads_back_as_itself(text in "[-a-c1.)#>=|+*_`~\\[\\]()<>!&;:/\\\\ \nسش]{0,40}") {
+        let mut markdown = Markdown::default();
+        say(&mut markdown, &text);
+        let written = markdown.finish("body").map(|(text, _)| text).unwrap_or_default();
+        let (found, only_text) = read_back(&written);
+        proptest::prop_assert_eq!(squeezed(&found), squeezed(&text), "{}", written);
+        proptest::prop_assert!(only_text, "{}", written);
+    }
+
+    /// Marks never cost text, wherever they stand.
+    #[test]
+    fn any_marked_text_keeps_its_words(
+        runs in proptest::collection::vec(("[a-c*_~` .:\\\\سش]{0,6}", 0_u8..16, proptest::bool::ANY), 0..6),
+    ) {
+        let mut markdown = Markdown::default();
+        let mut expected = String::new();
+        for (text, marks, is_link) in &runs {
+            let marks = Marks::default()
+                .with_if(marks & 1 != 0, Marks::STRONG)
+                .with_if(marks & 2 != 0, Marks::EMPHASIS)
+                .with_if(marks & 4 != 0, Marks::STRIKE)
+                .with_if(marks & 8 != 0, Marks::CODE);
+            let link = is_link.then(|| "https://example.org/".to_owned());
+            markdown.text(text, &Style { marks, ..Style::link(link) });
+            expected.push_str(text);
+        }
+        let written = markdown.finish("body").map(|(text, _)| text).unwrap_or_default();
+        proptest::prop_assert_eq!(squeezed(&read_back(&written).0), squeezed(&expected), "{}", written);
+    }
+
+    #[test]
+    fn any_code_reads_back_as_itself(code in "[a`~\n >-]{0,30}", depth in 0_usize..3) {
+        use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+        let mut markdown = Markdown::default();
+        for _ in 0..depth {
+            markdown.open_quote();
+            markdown.open_list(None);
+            markdown.open_item(None);
+            say(&mut markdown, "x");
+        }
+        markdown.code("rust", &code);
+        markdown.close_to(0);
+        let written = markdown.finish("body").map(|(text, _)| text).unwrap_or_default();
+        let mut inside = false;
+        let mut found = String::new();
+        for event in Parser::new(&written) {
+            match event {
+                Event::Start(Tag::CodeBlock(kind)) => {
+                    proptest::prop_assert_eq!(kind, CodeBlockKind::Fenced("rust".into()));
+                    inside = true;
+                }
+                Event::Text(text) if inside => found.push_str(&text),
+                Event::End(pulldown_cmark::TagEnd::CodeBlock) => inside = false,
+                _ => {}
+            }
+        }
+        if code.trim().is_empty() {
+            proptest::prop_assert!(found.is_empty());
+        } else {
+            proptest::prop_assert_eq!(found.trim_matches('\n'), code.trim_matches('\n'), "{}", written);
+        }
+    }
 }

@@ -54,9 +54,9 @@ fn tab(tab: &Item<'_>, markdown: &mut Markdown) -> Result<(), ItemError> {
     if let Some(notes) = tab.object("footnotes")? {
         for (id, note) in notes.map() {
             let note = Item::at(note, notes.place(id))?;
-            markdown.flush();
-            markdown.raw(&format!("[^{}]: ", plain_id(id)));
+            markdown.open_note(&plain_id(id));
             content(tab, note.list("content")?, markdown)?;
+            markdown.close();
         }
     }
     Ok(())

@@ -50,7 +50,7 @@ pub(crate) fn read(item: &Item<'_>) -> Result<Outcome, ItemError> {
 }
 
 fn plain_of(item: &Item<'_>, path: &str) -> Result<String, ItemError> {
-    Ok(item.texts(path, "plain_text")?.join(" "))
+    Ok(item.texts_as_they_are(path, "plain_text")?.concat())
 }
 
 /// Short properties are metadata; text that was written into one is text of the page.

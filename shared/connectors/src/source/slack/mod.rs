@@ -9,7 +9,7 @@ mod mrkdwn;
 use super::turn;
 use crate::{
     ItemError, Outcome,
-    document::{DocumentType, Draft, Identity},
+    document::{DocumentType, Draft, Identity, first_words},
     item::Item,
     markdown::{Markdown, Marks, Style},
 };
@@ -85,6 +85,12 @@ fn conversation(
     facts.text("author", author(root, names)?.as_deref());
     facts.time("sent_at", root.time("ts")?);
     facts.text("thread_ts", root.id("thread_ts")?.filter(|thread| *thread != ts).as_deref());
+    if messages.len() > 1 {
+        // Not who said it, but what was said first.
+        let mut first = Markdown::default();
+        body(root, names, &mut first)?;
+        draft.title = first.finish("text").ok().map(|(text, _)| first_words(&text));
+    }
     let mut newest: Option<Timestamp> = None;
     let mut people: Vec<String> = Vec::new();
     for message in messages {

@@ -362,6 +362,11 @@ impl Markdown {
         self.gap = Gap::Blank;
     }
 
+    /// How much was said so far, for whoever wants to know whether something was.
+    pub(crate) const fn said(&self) -> usize {
+        self.out.len()
+    }
+
     /// The text, which `field` was made of.
     ///
     /// # Errors

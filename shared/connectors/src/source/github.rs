@@ -212,3 +212,27 @@ fn content(item: &Item<'_>) -> Result<String, ItemError> {
     }
     String::from_utf8(bytes).map_err(|_| ItemError::invalid("content", "a text in UTF-8"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn place_is_the_same_for_every_spelling_of_a_page() {
+        for (url, expected) in [
+            ("https://github.com/O/R/issues/1", Some("github_issue o/r 1")),
+            ("https://github.com/o/r/issues/1#issuecomment-5", Some("github_issue o/r 1")),
+            ("https://github.com/o/r/pull/2/files", Some("github_pull_request o/r 2")),
+            ("https://github.com/o/r/discussions/3", Some("github_discussion o/r 3")),
+            ("https://git.example.org/o/r/issues/1", Some("github_issue git.example.org/o/r 1")),
+            ("https://api.github.com/repos/o/r/issues/1", None),
+            ("https://github.com/o/r/issues/new", None),
+            ("https://github.com/o/r", None),
+        ] {
+            let place = place(url);
+            let shown =
+                place.map(|place| format!("{} {} {}", place.document_type.as_str(), place.repository, place.number));
+            assert_eq!(shown.as_deref(), expected, "{url}");
+        }
+    }
+}

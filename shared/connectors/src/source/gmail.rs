@@ -224,3 +224,50 @@ fn charset(part: &Item<'_>) -> Result<Option<String>, ItemError> {
         name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"').to_owned())
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn addresses_are_cut_at_commas_that_are_not_quoted() {
+        assert_eq!(addresses("a@x.org, \"B, C\" <b@x.org>"), ["a@x.org", "\"B, C\" <b@x.org>"]);
+    }
+
+    #[test]
+    fn body_is_decoded_by_its_charset_unless_it_is_utf8() {
+        let (japanese, _, _) = encoding_rs::ISO_2022_JP.encode("日本");
+        let (arabic, _, _) = encoding_rs::WINDOWS_1256.encode("سلام");
+        for (bytes, charset, expected) in [
+            ("سلام".as_bytes(), "windows-1256", "سلام"),
+            (&arabic, "\"Windows-1256\"", "سلام"),
+            (&japanese, "iso-2022-jp", "日本"),
+            (b"caf\xe9", "iso-8859-1", "café"),
+            (b"caf\xe9", "unheard-of", "caf\u{fffd}"),
+        ] {
+            for padded in [true, false] {
+                let mut data = base64::engine::general_purpose::URL_SAFE.encode(bytes);
+                if !padded {
+                    data = data.trim_end_matches('=').to_owned();
+                }
+                let content_type = format!("text/plain; format=flowed; charset={charset}");
+                let part = json!({"headers": [{"name": "content-type", "value": content_type}]});
+                assert_eq!(decoded(&Item::new(&part).unwrap(), &data, "data").unwrap(), expected, "{charset}");
+            }
+        }
+    }
+
+    #[test]
+    fn quotation_of_any_depth_stays_inside_the_message() {
+        for (text, expected) in [
+            ("> a\nb", "> a\n\nb"),
+            (">> a\n> b\nc", "> > a\n>\n> b\n\nc"),
+            ("a\n\n> b\n\n> c\nd", "a\n\n> b\n>\n> c\n\nd"),
+        ] {
+            let mut markdown = Markdown::default();
+            plain(text, &mut markdown);
+            assert_eq!(markdown.finish("data").unwrap().0.trim_end(), expected, "{text}");
+        }
+    }
+}

@@ -8,6 +8,8 @@ use saphyr_parser::{Event, Parser};
 pub(super) enum Property {
     One(String),
     Many(Vec<String>),
+    /// A mapping, which says more than an entry of metadata can hold.
+    Nested,
 }
 
 /// Front matter and what follows it.
@@ -63,9 +65,8 @@ pub(super) fn properties(yaml: &str) -> Option<Vec<(String, Property)>> {
                 depth = depth.saturating_sub(1);
                 if depth == 1
                     && let Some(name) = name.take()
-                    && let Some(list) = list.take()
                 {
-                    properties.push((name, Property::Many(list)));
+                    properties.push((name, list.take().map_or(Property::Nested, Property::Many)));
                 }
             }
             Event::Alias(_) if depth == 1 => name = None,
@@ -101,6 +102,7 @@ mod tests {
             ("title", one("A: b")),
             ("tags", Property::Many(vec!["x".into(), "y".into()])),
             ("aliases", Property::Many(vec!["z".into()])),
+            ("nested", Property::Nested),
             ("n", one("3")),
             ("fa", one("متن")),
         ];

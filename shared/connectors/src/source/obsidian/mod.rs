@@ -8,7 +8,7 @@ use crate::{
     document::{DocumentType, Draft, Identity},
     item::Item,
     markdown::outside_code,
-    metadata::{Facts, shortened},
+    metadata::shortened,
 };
 use anchorage_domain::SkipReason;
 use front_matter::Property;
@@ -30,16 +30,29 @@ pub(crate) fn read(item: &Item<'_>) -> Result<Outcome, ItemError> {
     draft.facts.text("path", Some(path));
     draft.facts.text("vault", vault.as_deref());
     let (matter, body) = front_matter::split(content);
+    let mut tags: Vec<String> = Vec::new();
     match matter.map(front_matter::properties) {
-        Some(Some(properties)) => apply(&properties, &mut draft),
+        Some(Some(properties)) => {
+            for (name, value) in &properties {
+                let (texts, many): (Vec<&str>, bool) = match value {
+                    Property::One(text) => (vec![text], false),
+                    Property::Many(texts) => (texts.iter().map(String::as_str).collect(), true),
+                    Property::Nested => {
+                        draft.facts.omitted.add(&format!("property {name}"), SkipReason::Unsupported);
+                        continue;
+                    }
+                };
+                property(name, &texts, many, &mut tags, &mut draft);
+            }
+        }
         // It is no YAML: the text is kept where it stands.
         Some(None) => {
             draft.facts.omitted.add("front matter", SkipReason::Unreadable);
             draft.markdown.code("yaml", matter.unwrap_or_default());
         }
-        None => sent(item, &mut draft)?,
+        None => sent(item, &mut tags, &mut draft)?,
     }
-    let tags = item.strings("tags")?;
+    tags.extend(item.strings("tags")?.into_iter().map(str::to_owned));
     draft.facts.list("tags", tags.iter().map(|tag| tag.trim_start_matches('#')));
     let mut links = Vec::new();
     let text = outside_code(body, |piece, out| wikilinks(piece, out, &mut links));
@@ -48,51 +61,37 @@ pub(crate) fn read(item: &Item<'_>) -> Result<Outcome, ItemError> {
     draft.finish("content")
 }
 
-fn apply(properties: &[(String, Property)], draft: &mut Draft) {
-    for (name, value) in properties {
-        let texts: Vec<&str> = match value {
-            Property::One(text) => vec![text],
-            Property::Many(texts) => texts.iter().map(String::as_str).collect(),
-        };
-        property(name, &texts, matches!(value, Property::Many(_)), draft);
-    }
-}
-
 /// Front matter that the API has read already, for content that comes without it.
-fn sent(item: &Item<'_>, draft: &mut Draft) -> Result<(), ItemError> {
+fn sent(item: &Item<'_>, tags: &mut Vec<String>, draft: &mut Draft) -> Result<(), ItemError> {
     let Some(matter) = item.object("frontmatter")? else { return Ok(()) };
     for (name, value) in matter.map() {
         match value {
-            Value::String(text) => property(name, &[text], false, draft),
-            Value::Number(number) => property(name, &[&number.to_string()], false, draft),
-            Value::Bool(flag) => property(name, &[if *flag { "true" } else { "false" }], false, draft),
+            Value::Null => {}
+            Value::String(text) => property(name, &[text], false, tags, draft),
             Value::Array(values) => {
                 let texts: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
-                property(name, &texts, true, draft);
+                property(name, &texts, true, tags, draft);
             }
-            Value::Null | Value::Object(_) => {}
+            Value::Object(_) => draft.facts.omitted.add(&format!("property {name}"), SkipReason::Unsupported),
+            Value::Number(_) | Value::Bool(_) => property(name, &[&value.to_string()], false, tags, draft),
         }
     }
     Ok(())
 }
 
-fn property(name: &str, texts: &[&str], many: bool, draft: &mut Draft) {
-    let facts: &mut Facts = &mut draft.facts;
+fn property(name: &str, texts: &[&str], many: bool, tags: &mut Vec<String>, draft: &mut Draft) {
+    let key = format!("property.{}", shortened(name, 64));
     match name {
         "title" => {
             if let Some(title) = texts.first().filter(|title| !title.trim().is_empty()) {
                 draft.title = Some((*title).to_owned());
             }
         }
-        "tags" | "tag" => {
-            // One text holds several, between commas or spaces.
-            let tags =
-                texts.iter().flat_map(|text| text.split([',', ' '])).map(|tag| tag.trim().trim_start_matches('#'));
-            facts.list("tags", tags);
-        }
-        "aliases" | "alias" => facts.list("aliases", texts),
-        name if many => facts.list(&format!("property.{}", shortened(name, 64)), texts),
-        name => facts.text(&format!("property.{}", shortened(name, 64)), texts.first().copied()),
+        // One text holds several, between commas or spaces.
+        "tags" | "tag" => tags.extend(texts.iter().flat_map(|text| text.split([',', ' '])).map(str::to_owned)),
+        "aliases" | "alias" => draft.facts.list("aliases", texts),
+        _ if many => draft.facts.list(&key, texts),
+        _ => draft.facts.text(&key, texts.first().copied()),
     }
 }
 
@@ -106,9 +105,10 @@ fn wikilinks(piece: &str, out: &mut String, links: &mut Vec<String>) {
         let near = from.get(..from.floor_char_boundary(MAX_WIKILINK_BYTES)).unwrap_or(from);
         let inside = near.split_once("]]").map(|(inside, _)| inside);
         let Some(inside) = inside.filter(|inside| !inside.trim().is_empty() && !inside.contains(['[', '\n'])) else {
+            // The second bracket may begin one.
             out.push_str(before);
-            out.push_str("[[");
-            rest = from;
+            out.push('[');
+            rest = rest.get(before.len() + 1..).unwrap_or_default();
             continue;
         };
         // An embedded note or picture is named; it is an item of its own.
@@ -131,4 +131,24 @@ fn wikilinks(piece: &str, out: &mut String, links: &mut Vec<String>) {
         rest = from.get(inside.len() + 2..).unwrap_or_default();
     }
     out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wikilink_is_shown_as_its_words() {
+        for (text, expected, leads) in [
+            ("see [[A/B]]", "see A/B", vec!["A/B"]),
+            ("[[A|b]] [[A#C#D]] [[A#^id]]", "b A > C > D A > id", vec!["A", "A", "A"]),
+            ("[[#Here]] ![[p.png|100]]", "Here 100", vec!["p.png"]),
+            ("[[ ]] [[a\nb]] [[a", "[[ ]] [[a\nb]] [[a", vec![]),
+            ("[[[x]]]", "[x]", vec!["x"]),
+        ] {
+            let (mut out, mut links) = (String::new(), Vec::new());
+            wikilinks(text, &mut out, &mut links);
+            assert_eq!((out.as_str(), links), (expected, leads.into_iter().map(str::to_owned).collect()), "{text}");
+        }
+    }
 }

@@ -12,10 +12,9 @@ use std::fmt::Write as _;
 
 /// Appends blocks; says whether they said anything.
 pub(super) fn read(blocks: &[Item<'_>], names: &Names<'_>, markdown: &mut Markdown) -> Result<bool, ItemError> {
-    let mut known = false;
+    let before = markdown.said();
     for block in blocks {
         let kind = block.text("type")?.unwrap_or_default();
-        known |= true;
         match kind {
             "rich_text" => rich_text(block, names, markdown)?,
             "section" => {
@@ -42,14 +41,11 @@ pub(super) fn read(blocks: &[Item<'_>], names: &Names<'_>, markdown: &mut Markdo
             "divider" => markdown.rule(),
             // Buttons and menus ask; they say nothing.
             "actions" | "input" => {}
-            _ => {
-                known = known && blocks.len() > 1;
-                markdown.omitted.add(&format!("block {kind}"), SkipReason::Unsupported);
-            }
+            _ => markdown.omitted.add(&format!("block {kind}"), SkipReason::Unsupported),
         }
         markdown.flush();
     }
-    Ok(known)
+    Ok(markdown.said() > before)
 }
 
 fn text_object(block: &Item<'_>, path: &str, names: &Names<'_>, markdown: &mut Markdown) -> Result<(), ItemError> {

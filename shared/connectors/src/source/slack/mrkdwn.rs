@@ -24,7 +24,8 @@ fn lines(text: &str, names: &Names<'_>, markdown: &mut Markdown) {
     let mut quoted = false;
     let text = text.trim_matches('\n');
     for (index, line) in text.split('\n').enumerate() {
-        let inner = line.strip_prefix("&gt;").or_else(|| line.strip_prefix('>'));
+        let inside = line.trim_start_matches("&gt;").trim_start_matches('>');
+        let inner = (inside.len() < line.len()).then_some(inside);
         if inner.is_some() != quoted {
             if quoted {
                 markdown.close();
@@ -159,4 +160,36 @@ fn at(label: String) -> String {
 /// The three characters that Slack escapes.
 fn unescaped(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{borrow::Cow, collections::HashMap};
+
+    #[test]
+    fn markup_is_read_as_slack_shows_it() {
+        let names = Names(HashMap::from([(Cow::Borrowed("U1"), "Sara")]));
+        for (text, expected) in [
+            ("*bold* _it_ ~no~ `co_de`", "**bold** *it* ~~no~~ `co_de`"),
+            ("2*3*4 and a_b_c and 5 * 6", "2\\*3\\*4 and a_b_c and 5 * 6"),
+            ("*open and _open", "\\*open and \\_open"),
+            ("<@U1> <@U2> <@U3|minh>", "@Sara @U2 @minh"),
+            ("<#C1|help> <#C2> <!channel> <!here|here>", "#help #C2 @channel @here"),
+            ("<!subteam^S1|@ops> <!date^1^{date}|today>", "@ops today"),
+            ("<https://example.org/?a=1&amp;b=2|a &amp; b>", "[a & b](https://example.org/?a=1&b=2)"),
+            ("<https://example.org/x>", "<https://example.org/x>"),
+            ("1 &lt; 2 &amp;&amp; &lt;b&gt;", "1 < 2 && \\<b>"),
+            ("&gt; one\n&gt; two\nthree", "> one\\\n> two\n\nthree"),
+            ("&gt;&gt;&gt; all", "> all"),
+            ("a\n\nb\nc", "a\n\nb\\\nc"),
+            ("before```x &lt; y\n```after", "before\n\n```\nx < y\n```\n\nafter"),
+            ("a < b", "a < b"),
+            ("سلام *دنیا*", "سلام **دنیا**"),
+        ] {
+            let mut markdown = Markdown::default();
+            read(text, &names, &mut markdown);
+            assert_eq!(markdown.finish("text").unwrap().0.trim_end(), expected, "{text}");
+        }
+    }
 }

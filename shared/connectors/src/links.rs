@@ -10,12 +10,14 @@ pub(crate) fn address(text: &str) -> Option<String> {
     parse(text).map(String::from)
 }
 
-/// As [`address`], in parts.
+/// As [`address`], in parts. A name and a password before the host are no part of what is kept.
 pub(crate) fn parse(text: &str) -> Option<Url> {
     if text.len() > MAX_URL_BYTES {
         return None;
     }
-    let url = Url::parse(text).ok()?;
+    let mut url = Url::parse(text).ok()?;
+    url.set_username("").ok()?;
+    url.set_password(None).ok()?;
     (matches!(url.scheme(), "http" | "https") && url.has_host() && url.as_str().len() <= MAX_URL_BYTES).then_some(url)
 }
 
@@ -30,6 +32,9 @@ pub(crate) fn target(text: &str, base: Option<&Url>) -> Option<String> {
         None => Url::parse(text),
     }
     .ok()?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return None;
+    }
     let kept = matches!(url.scheme(), "http" | "https" | "mailto") && url.as_str().len() <= MAX_URL_BYTES;
     kept.then(|| url.into())
 }
@@ -45,6 +50,7 @@ mod tests {
             ("https://Example.org/x y", Some("https://example.org/x%20y")),
             ("../c?d=1", Some("https://example.org/c?d=1")),
             ("mailto:a@example.org", Some("mailto:a@example.org")),
+            ("https://me:secret@example.org/", None),
             ("javascript:alert(1)", None),
             ("data:text/html,x", None),
             ("#top", None),
@@ -53,6 +59,8 @@ mod tests {
             assert_eq!(target(text, Some(&base)).as_deref(), expected, "{text}");
         }
         assert_eq!(target("../c", None), None);
+        assert_eq!(address("https://me:secret@example.org/a").as_deref(), Some("https://example.org/a"));
+        assert_eq!(address("mailto:a@example.org"), None);
         assert_eq!(address("ftp://example.org/"), None);
         assert_eq!(address(&format!("https://example.org/{}", "a".repeat(MAX_URL_BYTES))), None);
     }

@@ -60,7 +60,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     fn put(&mut self, name: &str, value: MetadataValue) {
-        if !self.metadata.insert(name, value) {
+        if !self.metadata.insert(&plain(name), value) {
             self.omitted.add("metadata past its bound", SkipReason::Unsupported);
         }
     }

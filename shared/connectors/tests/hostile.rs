@@ -173,6 +173,28 @@ fn around(connector: Connector, text: &str) -> Value {
     }
 }
 
+/// One version of an API gives its ids as numbers, another as texts; a document stays the same one.
+#[test]
+fn id_as_a_number_and_as_a_text_is_the_same_document() {
+    let mut compared = 0;
+    for connector in Connector::ALL {
+        let item = around(*connector, "text");
+        for pointer in ["/id", "/documentId", "/channel_id"] {
+            let mut numbered = item.clone();
+            if let Some(id) = numbered.pointer_mut(pointer) {
+                *id = id.as_str().unwrap().parse::<u64>().unwrap().into();
+                assert_eq!(
+                    read(*connector, &numbered).unwrap(),
+                    read(*connector, &item).unwrap(),
+                    "{connector} {pointer}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 10);
+}
+
 #[test]
 fn body_of_a_megabyte_is_read_whole_and_in_time() {
     let body = "A few plain words, سلام دنیا.\n".repeat(1 << 15);

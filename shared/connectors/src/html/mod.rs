@@ -8,7 +8,7 @@ mod tags;
 
 use crate::{
     ItemError,
-    limits::{MAX_ATTRIBUTE_BYTES, MAX_OPEN_ELEMENTS, MAX_TEXT_BYTES},
+    limits::{MAX_OPEN_ELEMENTS, MAX_TEXT_BYTES},
     links,
     markdown::{Markdown, Marks, Style, clean},
     metadata::plain,
@@ -20,7 +20,7 @@ use html5gum::{
 };
 use std::{convert::Infallible, rc::Rc};
 use storage::Storage;
-use tags::Tag;
+use tags::{Attributes, Tag};
 use url::Url;
 
 /// What a page says of itself.
@@ -94,29 +94,6 @@ struct Element {
     style: Style,
     /// Containers of the Markdown that were open before it.
     depth: usize,
-}
-
-/// Attributes that are read, of the tag that is being read.
-#[derive(Debug, Default)]
-struct Attributes {
-    name: Vec<u8>,
-    values: Vec<(&'static str, String)>,
-}
-
-impl Attributes {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
-    }
-
-    /// The first value of a name stays, as HTML has it.
-    fn value(&mut self, value: &[u8]) {
-        let Some(name) = tags::ATTRIBUTES.iter().find(|known| known.as_bytes() == self.name) else { return };
-        if self.get(name).is_none() {
-            let value = String::from_utf8_lossy(value);
-            let end = value.floor_char_boundary(MAX_ATTRIBUTE_BYTES);
-            self.values.push((name, value.get(..end).unwrap_or_default().to_owned()));
-        }
-    }
 }
 
 /// Text that is collected instead of written.
@@ -387,7 +364,14 @@ impl<'m> Walk<'m> {
             }
             return;
         }
-        if matches!(self.capture, Some(Capture::Code(..))) && tag != Tag::Preformatted && !tag.is_storage() {
+        if let Some(Capture::Code(_, code)) = &mut self.capture
+            && tag != Tag::Preformatted
+            && !tag.is_storage()
+        {
+            // Some pages make a block of every line of code.
+            if matches!(tag, Tag::Block | Tag::Paragraph | Tag::Item) && !code.ends_with('\n') {
+                code.push('\n');
+            }
             return;
         }
         match tag {

@@ -1,7 +1,8 @@
-//! The elements that mean something to Markdown.
+//! The elements that mean something to Markdown, and the attributes that are read.
 
-/// Attributes that are read.
-pub(super) const ATTRIBUTES: [&str; 26] = [
+use crate::limits::MAX_ATTRIBUTE_BYTES;
+
+const ATTRIBUTES: [&str; 26] = [
     "href",
     "src",
     "alt",
@@ -29,6 +30,29 @@ pub(super) const ATTRIBUTES: [&str; 26] = [
     "ri:space-key",
     "ac:key",
 ];
+
+/// Attributes that are read, of the tag that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Attributes {
+    pub(super) name: Vec<u8>,
+    pub(super) values: Vec<(&'static str, String)>,
+}
+
+impl Attributes {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The first value of a name stays, as HTML has it.
+    pub(super) fn value(&mut self, value: &[u8]) {
+        let Some(name) = ATTRIBUTES.iter().find(|known| known.as_bytes() == self.name) else { return };
+        if self.get(name).is_none() {
+            let value = String::from_utf8_lossy(value);
+            let end = value.floor_char_boundary(MAX_ATTRIBUTE_BYTES);
+            self.values.push((name, value.get(..end).unwrap_or_default().to_owned()));
+        }
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {

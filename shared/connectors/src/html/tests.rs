@@ -26,6 +26,7 @@ fn html_becomes_the_markdown_that_it_shows() {
         ("<blockquote>q<blockquote>r</blockquote></blockquote>s", "> q\n>\n> > r\n\ns"),
         ("<a href='../x'>x</a> <a href='javascript:y'>y</a>", "[x](https://example.org/x) y"),
         ("<pre><code class='language-js'>if (a &lt; b) {\n\n}</code></pre>", "```js\nif (a < b) {\n\n}\n```"),
+        ("<pre><div>a</div><div>b</div></pre>", "```\na\nb\n```"),
         ("<p>use <code>a`b</code></p>", "use ``a`b``"),
         ("<script>x</script><style>y</style>z<!-- w -->", "z"),
         ("<nav><a href=/>Home</a></nav>text", "text"),
@@ -127,4 +128,39 @@ fn element_that_does_not_end_is_reported() {
     let (text, omitted) = markdown.finish("html").unwrap();
     assert_eq!(text, "seen\n");
     assert_eq!(omitted.into_skipped().len(), 1);
+}
+
+proptest::proptest! {
+    /// Whatever the tags are and wherever they end, the text is kept, in both dialects.
+    #[test]
+    fn any_tags_keep_the_text_between_them(
+        tags in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "<p>", "</p>", "<div>", "<b>", "</b>", "<i>", "<a href=/x>", "</a>", "<ul>", "<ol start=4>", "</ul>", "</ol>", "<li>",
+                "</li>", "<table>", "</table>", "<tr>", "</tr>", "<td>", "<th colspan=3>", "</td>", "<pre>", "</pre>", "<code>",
+                "</code>", "<h1>", "</h1>", "<h3>", "</h2>", "<blockquote>", "</blockquote>", "<br>", "<hr>", "<img alt=pic>",
+                "<table role=none>", "<td/>", "<q>", "<!-- x -->", "<![CDATA[y]]>", "</nav>", "<input type=checkbox>", "&amp;", " ",
+                "<caption>", "</tr>", "</body>",
+            ]),
+            0..40,
+        ),
+    ) {
+        let mut html = String::new();
+        for (index, tag) in tags.iter().enumerate() {
+            html.extend(["w", &index.to_string(), "w", tag]);
+        }
+        html.push_str("end");
+        for is_storage in [false, true] {
+            let mut markdown = Markdown::default();
+            if is_storage {
+                read_storage(&html, "html", &mut markdown).unwrap();
+            } else {
+                read(&html, None, "html", &mut markdown).unwrap();
+            }
+            let text = markdown.finish("html").unwrap().0;
+            for word in (0..tags.len()).map(|index| format!("w{index}w")).chain(["end".to_owned()]) {
+                proptest::prop_assert!(text.contains(&word), "{} of {} in {}", word, html, text);
+            }
+        }
+    }
 }

@@ -176,7 +176,13 @@ fn file(item: &Item<'_>) -> Result<Outcome, ItemError> {
     draft.facts.text("sha", item.text("sha")?);
     let text = content(item)?;
     let name = path.rsplit('/').next().unwrap_or(&path).to_lowercase();
-    match name.rsplit_once('.').map(|(_, extension)| extension) {
+    let extension = match name.as_str() {
+        "makefile" | "dockerfile" | "jenkinsfile" | "rakefile" | "gemfile" | "procfile" | "vagrantfile" => {
+            Some("program")
+        }
+        _ => name.rsplit_once('.').map(|(_, extension)| extension),
+    };
+    match extension {
         Some("md" | "markdown" | "mdx" | "mkd") => draft.markdown.native(&text),
         Some("html" | "htm") => drop(html::read(&text, None, "content", &mut draft.markdown)?),
         Some("txt" | "rst" | "adoc" | "asciidoc" | "org") | None => draft.markdown.paragraph(&text),

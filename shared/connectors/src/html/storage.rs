@@ -1,6 +1,9 @@
 //! Confluence's storage format: XHTML with elements for macros, links to pages and people, tasks and pictures.
 
-use super::{Capture, Walk, tags::Tag};
+use super::{
+    tags::Tag,
+    walk::{Capture, Walk},
+};
 use crate::{
     links,
     markdown::{Marks, Style},

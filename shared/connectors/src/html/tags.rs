@@ -63,6 +63,8 @@ pub(super) enum Tag {
     Html,
     Base,
     Meta,
+    /// The part of a page that is the page.
+    Main,
     Block,
     Paragraph,
     Break,
@@ -136,6 +138,7 @@ impl Tag {
             b"html" => Self::Html,
             b"base" => Self::Base,
             b"meta" => Self::Meta,
+            b"main" => Self::Main,
             b"p" => Self::Paragraph,
             b"br" => Self::Break,
             b"hr" => Self::Rule,
@@ -161,11 +164,9 @@ impl Tag {
             b"table" => Self::Table,
             b"tr" => Self::Row,
             b"td" | b"th" => Self::Cell,
-            b"div" | b"section" | b"article" | b"header" | b"footer" | b"main" | b"aside" | b"figure"
-            | b"figcaption" | b"address" | b"details" | b"summary" | b"fieldset" | b"legend" | b"form" | b"dl"
-            | b"dt" | b"dd" | b"hgroup" | b"body" | b"center" | b"option" | b"caption" | b"search" | b"dialog" => {
-                Self::Block
-            }
+            b"div" | b"section" | b"article" | b"header" | b"footer" | b"aside" | b"figure" | b"figcaption"
+            | b"address" | b"details" | b"summary" | b"fieldset" | b"legend" | b"form" | b"dl" | b"dt" | b"dd"
+            | b"hgroup" | b"body" | b"center" | b"option" | b"caption" | b"search" | b"dialog" => Self::Block,
             _ => Self::of_storage(name),
         }
     }
@@ -191,6 +192,11 @@ impl Tag {
             b"ac:adf-attribute" => Self::Skip(Skip::Attribute),
             _ => Self::Other,
         }
+    }
+
+    /// Whether it is read where only the main part of a page is.
+    pub(super) const fn counts_outside(self) -> bool {
+        matches!(self, Self::Main | Self::Skip(_) | Self::Title | Self::Html | Self::Base | Self::Meta)
     }
 
     pub(super) fn is_list(self) -> bool {

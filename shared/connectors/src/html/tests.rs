@@ -73,6 +73,22 @@ fn storage_format_keeps_macros_tasks_links_and_code() {
     assert_eq!(omitted, ["macro jira", "picture"]);
 }
 
+#[test]
+fn page_is_its_main_part_where_it_says_which_that_is() {
+    for (html, expected, omitted) in [
+        ("<header>top</header><main><h1>A</h1>b</main><footer>end</footer>", "# A\n\nb", 1),
+        ("<title>t</title><script>'<main>'</script>top<main>b</main>", "top\n\nb", 0),
+        ("top<main> </main>end", "top\n\nend", 0),
+        ("top<main>b", "top\n\nb", 0),
+        ("<main>a</main>between<main>b</main>", "a\n\nb", 1),
+        ("<b><main>a<ul><li>x</main>out", "a\n\n- x", 1),
+    ] {
+        let (markdown, _) = read_page(html, None, "html").unwrap();
+        let (text, skipped) = markdown.finish("html").unwrap();
+        assert_eq!((text.trim_end(), skipped.into_skipped().len()), (expected, omitted), "{html}");
+    }
+}
+
 /// Cases P15 and P16: depth and width of any size cost neither the stack nor time, and the text is kept.
 #[test]
 fn hostile_html_is_read_in_linear_time_and_keeps_its_text() {

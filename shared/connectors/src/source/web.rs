@@ -20,7 +20,8 @@ pub(crate) fn read(item: &Item<'_>) -> Result<Outcome, ItemError> {
     }
     let page = item.text("html")?.ok_or_else(|| ItemError::missing("html", "the page's HTML, as text"))?;
     let mut draft = Draft::new(identity);
-    let head = html::read(page, Some(&url), "html", &mut draft.markdown)?;
+    let (markdown, head) = html::read_page(page, Some(&url), "html")?;
+    draft.markdown = markdown;
     draft.title = item.words("title")?.map(str::to_owned).or(head.title).or(head.heading);
     draft.updated_at = item.first_time(&["last_modified", "fetched_at"])?;
     // What a page says of its own age is taken where it can be read, and else is no fault of the item.

@@ -138,6 +138,19 @@ fn page_says_its_title_and_language() {
 }
 
 #[test]
+fn page_and_attribute_are_bounded_at_the_limit_and_past_it() {
+    use crate::limits::{MAX_ATTRIBUTE_BYTES, MAX_TEXT_BYTES};
+    let page = |size: usize| " ".repeat(size - 1) + "x";
+    assert_eq!(markdown_of(&page(MAX_TEXT_BYTES)), "x\n");
+    let error = read(&page(MAX_TEXT_BYTES + 1), None, "html", &mut Markdown::default()).unwrap_err();
+    assert_eq!(error, ItemError::TooLarge { field: "html".into(), limit: MAX_TEXT_BYTES });
+    for size in [MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTE_BYTES + 1] {
+        let text = markdown_of(&format!("<img alt='{}'>", "a".repeat(size)));
+        assert_eq!(text.trim_end().len(), MAX_ATTRIBUTE_BYTES);
+    }
+}
+
+#[test]
 fn element_that_does_not_end_is_reported() {
     let mut markdown = Markdown::default();
     read("seen<svg>unseen", None, "html", &mut markdown).unwrap();

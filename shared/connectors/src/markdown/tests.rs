@@ -142,6 +142,26 @@ fn table_keeps_its_cells_on_one_line_each() {
 }
 
 #[test]
+fn columns_past_the_bound_keep_their_text_in_the_last_one() {
+    use crate::limits::MAX_COLUMNS;
+    for columns in [MAX_COLUMNS, MAX_COLUMNS + 2] {
+        let shown = written(|m| {
+            m.open_table();
+            m.open_row();
+            for column in 0..columns {
+                m.open_cell(1);
+                say(m, &format!("c{column}"));
+            }
+            m.close_table();
+        });
+        let header = shown.lines().next().unwrap();
+        assert_eq!(header.matches(" |").count(), MAX_COLUMNS);
+        let last = if columns > MAX_COLUMNS { "| c255 c256 c257 |" } else { "| c255 |" };
+        assert!(header.ends_with(last), "{header}");
+    }
+}
+
+#[test]
 fn table_in_a_table_dissolves_the_outer_one() {
     let shown = written(|m| {
         m.open_table();

@@ -94,6 +94,13 @@ mod tests {
     }
 
     #[test]
+    fn front_matter_past_its_bound_is_text() {
+        let note = |size: usize| format!("---\n{}\n---\nbody", "#".repeat(size));
+        assert!(split(&note(MAX_FRONT_MATTER_BYTES - 1)).0.is_some());
+        assert_eq!(split(&note(MAX_FRONT_MATTER_BYTES)), (None, note(MAX_FRONT_MATTER_BYTES).as_str()));
+    }
+
+    #[test]
     fn properties_are_texts_and_lists_of_texts() {
         let one = |text: &str| Property::One(text.to_owned());
         let read =

@@ -257,6 +257,7 @@ mod tests {
             read(&node, "body", &mut markdown).and_then(|()| markdown.finish("body"))
         };
         assert!(nested(MAX_DEPTH - 1).unwrap().0.contains("core"));
+        assert_eq!(nested(MAX_DEPTH).unwrap_err(), ItemError::too_deep("body"));
         assert_eq!(nested(10_000).unwrap_err(), ItemError::too_deep("body"));
         // What comes as text is refused by the reader of JSON before that.
         let text = format!("{}{}", "{\"content\":[".repeat(10_000), "]}".repeat(10_000));

@@ -33,6 +33,7 @@ fn html_becomes_the_markdown_that_it_shows() {
         ("<nav>menu <p>text", "menu\n\ntext"),
         ("<b>bold<i>both</b>plain</i>", "**bold**bothplain"),
         ("<table><tr><th>a<th>b<tr><td>1<td>2|3</table>", "| a | b |\n| --- | --- |\n| 1 | 2\\|3 |"),
+        ("<table><tr><td><b>a<td>b</table>", "| **a** | b |\n| --- | --- |"),
         ("<table role=presentation><tr><td>a<td>b</table>", "a\n\nb"),
         ("<table><tr><td>a<table><tr><td>b</table></table>", "a\n\n| b |\n| --- |"),
         ("<td>stray</td></b></ul>text", "stray\n\ntext"),

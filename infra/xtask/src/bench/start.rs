@@ -119,6 +119,7 @@ impl Platform {
             ("AWS_LAMBDA_LOG_GROUP_NAME", name),
             ("AWS_LAMBDA_LOG_STREAM_NAME", name),
             ("AWS_REGION", "us-east-1"),
+            ("AWS_DEFAULT_REGION", "us-east-1"),
             ("AWS_ACCESS_KEY_ID", "test"),
             ("AWS_SECRET_ACCESS_KEY", "test"),
             ("AWS_ENDPOINT_URL", &url),

@@ -95,7 +95,10 @@ impl Ingestion {
         let parsed = tokio::task::spawn_blocking(move || parse_and_chunk(&blob.bytes, &hint, policy, &limits)).await;
         let parsed =
             parsed.map_err(|_| permanent(FailureCode::ParseFailed, Stage::Parse, "the parser gave up".into()))?;
-        let parsed = parsed.map_err(|error| permanent(failure_code(&error), Stage::Parse, error.to_string()))?;
+        let mut parsed = parsed.map_err(|error| permanent(failure_code(&error), Stage::Parse, error.to_string()))?;
+        // What the source kept back is as absent from the answers as what the parser could not read.
+        parsed.coverage.partial |= !file.skipped.is_empty();
+        parsed.coverage.skipped.extend(file.skipped.iter().cloned());
         Ok((parsed, digest))
     }
 

@@ -15,8 +15,6 @@ const STAGE_BATCH: usize = 64;
 const MAX_CALL_TIME: Duration = Duration::from_secs(20);
 /// Time kept back from it for staging the batch, or for handing the job on.
 const STAGE_TIME: Duration = Duration::from_secs(4);
-/// What the pipeline calls an uploaded file.
-const DOCUMENT_TYPE: &str = "file";
 
 /// A parsed document with the records that say what becomes of it.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +123,7 @@ fn draft(
             source: chunk.source.clone(),
             quarantined: chunk.quarantined,
             is_active: false,
-            document_type: DOCUMENT_TYPE.to_owned(),
+            document_type: file.document_type.to_string(),
             metadata: file.metadata.clone(),
             version: 1,
             created_at: now,

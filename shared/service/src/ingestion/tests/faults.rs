@@ -194,6 +194,16 @@ impl<T: BlobStore> BlobStore for Faulty<T> {
         self.faults.call(Service::BlobStore, self.inner.presign_download(scope, key, filename, valid_for, now)).await
     }
 
+    async fn put(
+        &self,
+        scope: &TenantScope,
+        key: &ObjectKey,
+        content_type: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), BlobError> {
+        self.faults.call(Service::BlobStore, self.inner.put(scope, key, content_type, bytes)).await
+    }
+
     async fn read(
         &self,
         scope: &TenantScope,

@@ -10,8 +10,8 @@ use crate::{
     files::{Announcement, ContentType, FileSize, Metadata},
 };
 use anchorage_domain::{
-    DomainKey, DomainPolicy, DomainRecord, Filename, Generation, IdentityRecord, Language, Revision, Sha256, TenantId,
-    VectorName,
+    DocumentType, DomainKey, DomainPolicy, DomainRecord, Filename, Generation, IdentityRecord, Language, Revision,
+    Sha256, TenantId, VectorName,
 };
 use anchorage_memory::{
     ManualClock, MemoryBlobs, MemoryEmbedder, MemoryIndex, MemoryQueue, MemoryStore, SequentialIds,
@@ -118,6 +118,8 @@ impl World {
             title: None,
             external_id: Some("x".parse().unwrap()),
             metadata: Metadata::default(),
+            document_type: DocumentType::file(),
+            skipped: Vec::new(),
         };
         let announced = self.files.announce(&self.scope, &announcement).await.unwrap();
         let url = announced.upload.unwrap().url;

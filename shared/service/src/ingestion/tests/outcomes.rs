@@ -164,7 +164,7 @@ async fn object_that_cannot_be_ingested_fails_with_its_reason() {
 
     let other_bytes = world().await;
     let arrival = other_bytes.upload("announced", "01").await;
-    let version = other_bytes.blobs.put(arrival.key, b"something else");
+    let version = other_bytes.blobs.place(arrival.key, b"something else");
     let outcome = other_bytes.settle(&ObjectArrival { version, ..arrival }).await;
     assert_eq!(refused_with(&other_bytes, &outcome), FailureCode::ChecksumMismatch);
 
@@ -211,7 +211,7 @@ async fn object_that_no_record_expects_is_removed() {
         ObjectKey { file: "01980000-0000-7000-8000-0000000000ff".parse().unwrap(), ..arrival.key },
         ObjectKey { version: 9, ..arrival.key },
     ] {
-        let version = world.blobs.put(key, b"unasked for");
+        let version = world.blobs.place(key, b"unasked for");
         let outcome = world.deliver(&ObjectArrival { key, version, sequencer: None }).await;
         assert_eq!(outcome, Some(Outcome::Nothing(Nothing::Unexpected)));
         assert!(!world.blobs.holds(&key), "{key}");

@@ -1,9 +1,9 @@
 use crate::{fresh_id, fresh_scope, real::Real};
 use anchorage_adapters::{DynamoStore, SystemClock};
 use anchorage_domain::{
-    Actor, ApiKeyRecord, Decision, DomainKey, DomainPolicy, DomainRecord, FileId, FileRecord, FileStatus, Filename,
-    Generation, IdentityHash, IdentityRecord, JobId, JobKind, JobRecord, KeyId, Language, Reason, Revision, ScopeSet,
-    Sha256, TenantScope, Timestamp, TraceId,
+    Actor, ApiKeyRecord, Decision, DocumentType, DomainKey, DomainPolicy, DomainRecord, FileId, FileRecord, FileStatus,
+    Filename, Generation, IdentityHash, IdentityRecord, JobId, JobKind, JobRecord, KeyId, Language, Reason, Revision,
+    ScopeSet, Sha256, TenantScope, Timestamp, TraceId,
 };
 use anchorage_memory::MemoryStore;
 use anchorage_ports::{
@@ -34,7 +34,7 @@ fn domain(name: &str) -> DomainRecord {
 }
 
 fn identity(scope: &TenantScope, unique_id: &str, file_id: FileId) -> IdentityRecord {
-    let identity = IdentityHash::new(scope.tenant(), &domain_key("d"), "file", unique_id);
+    let identity = IdentityHash::new(scope.tenant(), &domain_key("d"), &DocumentType::file(), unique_id);
     IdentityRecord { identity, file_id, revision: Revision::NEW }
 }
 
@@ -51,6 +51,8 @@ fn file(scope: &TenantScope, domain: &str, status: FileStatus) -> FileRecord {
         content_sha256: Sha256::of(b"x"),
         size_bytes: 1,
         // Numbers that a decimal store would round, and shapes it has its own word for.
+        document_type: DocumentType::file(),
+        skipped: Vec::new(),
         metadata: Map::from_iter([
             ("float".to_owned(), json!(1.0)),
             ("huge".to_owned(), json!(1e300)),

@@ -5,8 +5,8 @@ use acceptance::stack::setting;
 use anchorage_adapters::{EmbedderSettings, QdrantIndex, QdrantSettings, SdkConfig, embedder};
 use anchorage_documents::{Limits, sparse_document, sparse_query};
 use anchorage_domain::{
-    DomainKey, DomainPolicy, DomainRecord, FileId, Filename, JobStatus, Language, ObjectKey, Revision, Sequencer,
-    Sha256, TenantId, TenantScope,
+    DocumentType, DomainKey, DomainPolicy, DomainRecord, FileId, Filename, JobStatus, Language, ObjectKey, Revision,
+    Sequencer, Sha256, TenantId, TenantScope,
 };
 use anchorage_memory::{ManualClock, MemoryBlobs, MemoryQueue, MemoryStore, SequentialIds};
 use anchorage_ports::{Change, Clock as _, DocumentStore as _};
@@ -87,6 +87,7 @@ impl World {
             store: store.clone(),
             blobs: blobs.clone(),
             index: index.clone(),
+            queue: files.queue.clone(),
             embedders: embedders.clone(),
             clock: clock.clone(),
             ids,
@@ -122,6 +123,8 @@ impl World {
             title: None,
             external_id: None,
             metadata: Metadata::default(),
+            document_type: DocumentType::file(),
+            skipped: Vec::new(),
         };
         let announced = self.files.announce(&self.scope, &announcement).await.unwrap();
         let version = self.blobs.send(&announced.upload.unwrap().url, text.as_bytes(), self.clock.now());

@@ -1,7 +1,7 @@
 //! The API's description, made of the routes that the functions serve.
 
 use anchorage_memory::{ManualClock, MemoryBlobs, MemoryIndex, MemoryQueue, MemoryStore, SequentialIds};
-use anchorage_service::{Answering, Domains, Files, Points, Retrieval};
+use anchorage_service::{Answering, Connectors, Domains, Files, Points, Retrieval};
 use health::Health;
 use std::sync::Arc;
 use utoipa::openapi::{
@@ -27,6 +27,7 @@ fn routes() -> OpenApiRouter {
     let retrieval = Retrieval::new(store.clone(), index, Vec::new(), clock.clone());
     let answering = Answering { retrieval, traces: store.clone(), clock: clock.clone(), ids };
     OpenApiRouter::new()
+        .merge(connectors::router(Connectors { files: files.clone() }))
         .merge(upload_url::router(files))
         .merge(domains::router(Domains { store, clock }))
         .merge(points::router(points))

@@ -24,6 +24,10 @@ fn operations() -> BTreeMap<&'static str, (&'static str, Option<Value>)> {
         ("POST /v1/domains", ("domains:write", Some(json!({"key": "fresh", "policy": {"language": "en"}})))),
         ("GET /v1/domains/{key}", ("domains:read", None)),
         ("PATCH /v1/domains/{key}", ("domains:write", Some(json!({"active": true})))),
+        (
+            "POST /v1/connectors/{connector}/documents",
+            ("files:write", Some(json!({"domain": "d", "items": [{"path": "a.md", "content": "One thing."}]}))),
+        ),
         ("GET /v1/points", ("points:read", None)),
         ("GET /v1/points/count", ("points:read", None)),
         ("GET /v1/points/search", ("points:read", None)),
@@ -64,7 +68,14 @@ async fn owned() -> Owned {
     let file = tenant.ingest(&Document::text("d", "canary.txt", "The canary of this tenant sings.")).await;
     let job = tenant.get(&format!("/v1/files/{file}")).await.text("/jobs/0/job_id").to_owned();
     let point = tenant.get(&format!("/v1/files/{file}/points")).await.text("/points/0/point_id").to_owned();
-    let ids = BTreeMap::from([("file_id", file), ("job_id", job), ("id", point), ("key", "d".to_owned())]);
+    let connector = "obsidian".to_owned();
+    let ids = BTreeMap::from([
+        ("file_id", file),
+        ("job_id", job),
+        ("id", point),
+        ("key", "d".to_owned()),
+        ("connector", connector),
+    ]);
     Owned { tenant, ids }
 }
 

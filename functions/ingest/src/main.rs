@@ -23,16 +23,17 @@ async fn main() -> Result<(), lambda_runtime::Error> {
     let index = Arc::new(QdrantIndex::new(QdrantSettings { url, api_key, collection, vectors: vectors.clone() }));
     let embedders: Vec<_> = settings.iter().map(|one| embedder(one, &aws, embedder_key.clone())).collect();
     connect(&[&*store, &*blobs, &*index, &embedders]).await;
+    let queue = Arc::new(SqsQueue::new(&aws, config.queue_url()?));
     let ingestion = Ingestion {
         store,
         blobs,
         index,
+        queue: queue.clone(),
         embedders,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
         manifest: index_manifest(vectors),
         limits: anchorage_documents::Limits::default(),
     };
-    let queue = Arc::new(SqsQueue::new(&aws, config.queue_url()?));
     serve(Batches { function: "ingest", queue, clock: Arc::new(SystemClock) }, ingestion).await
 }

@@ -16,8 +16,8 @@ use std::{
 };
 
 /// The functions of the template, each a package and a program of that name.
-pub const FUNCTIONS: [&str; 8] =
-    ["authorizer", "upload-url", "ingest", "ingest-dlq", "points", "rag-query", "domains", "health"];
+pub const FUNCTIONS: [&str; 9] =
+    ["authorizer", "upload-url", "ingest", "ingest-dlq", "points", "rag-query", "domains", "connectors", "health"];
 
 /// The programs that were built, by name.
 #[derive(Debug)]

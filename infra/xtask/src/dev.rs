@@ -73,6 +73,9 @@ fn body(method: &str, path: &str) -> Value {
             "sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
         }),
         ("POST", "/v1/domains") => json!({"key": "support", "policy": {"language": "en"}}),
+        ("POST", "/v1/connectors/{connector}/documents") => {
+            json!({"domain": "handbook", "items": [{"path": "note.md", "content": "Berths are free on Monday."}]})
+        }
         ("PATCH", "/v1/domains/{key}") => json!({"active": false}),
         ("POST", path) if path.starts_with("/v1/rag/") => json!({"query": "Who pays?", "domain": "handbook"}),
         _ => json!({}),

@@ -139,6 +139,19 @@ impl BlobStore for S3Blobs {
         Ok(presigned("GET", &signed, now.plus(valid_for)))
     }
 
+    async fn put(
+        &self,
+        scope: &TenantScope,
+        key: &ObjectKey,
+        content_type: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), BlobError> {
+        own(scope, key)?;
+        let request = self.client.put_object().bucket(&self.bucket).key(key.to_string()).content_type(content_type);
+        let sent = request.body(bytes.into()).send().await;
+        sent.map(|_| ()).map_err(|error| failed("PutObject", &error).into())
+    }
+
     async fn read(
         &self,
         scope: &TenantScope,

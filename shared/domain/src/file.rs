@@ -1,8 +1,8 @@
 //! One document of a tenant through its versions, and the instant at which a generation becomes the visible one.
 
 use crate::{
-    Actor, Coverage, DocumentTitle, DomainKey, ExternalId, Failure, FileId, Filename, Generation, IdentityHash, JobId,
-    Sha256, Timestamp,
+    Actor, Coverage, DocumentTitle, DocumentType, DomainKey, ExternalId, Failure, FileId, Filename, Generation,
+    IdentityHash, JobId, Sha256, Skipped, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -77,6 +77,9 @@ pub struct FileRecord {
     pub file_id: FileId,
     pub domain: DomainKey,
     pub identity: IdentityHash,
+    /// Part of the identity; `file` for uploads.
+    #[serde(default)]
+    pub document_type: DocumentType,
     pub external_id: Option<ExternalId>,
     pub filename: Filename,
     pub title: Option<DocumentTitle>,
@@ -86,6 +89,9 @@ pub struct FileRecord {
     pub content_sha256: Sha256,
     pub size_bytes: u64,
     pub metadata: Map<String, Value>,
+    /// What the source left out before it handed the document over.
+    #[serde(default)]
+    pub skipped: Vec<Skipped>,
     pub status: FileStatus,
     /// Counts the contents announced for this file, from 1.
     pub version: u32,
@@ -183,7 +189,7 @@ mod tests {
         let domain = DomainKey::new("d").unwrap();
         FileRecord {
             file_id: FileId::new(Uuid::from_u128(9)),
-            identity: IdentityHash::new(TenantId::new(Uuid::from_u128(1)), &domain, "file", "x"),
+            identity: IdentityHash::new(TenantId::new(Uuid::from_u128(1)), &domain, &DocumentType::file(), "x"),
             domain,
             external_id: None,
             filename: Filename::new("a.txt").unwrap(),
@@ -191,7 +197,9 @@ mod tests {
             content_type: "text/plain".into(),
             content_sha256: Sha256::of(b"x"),
             size_bytes: 1,
+            document_type: DocumentType::file(),
             metadata: Map::new(),
+            skipped: Vec::new(),
             status: FileStatus::AwaitingUpload,
             version: 1,
             newest_generation: Generation::new(1),

@@ -1,6 +1,6 @@
 //! Content and identity hashes, and the point ids derived from them.
 
-use crate::{DomainKey, FileId, Generation, InvalidId, PointId, TenantId};
+use crate::{DocumentType, DomainKey, FileId, Generation, InvalidId, PointId, TenantId};
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 use std::{fmt, str::FromStr};
@@ -86,12 +86,12 @@ impl IdentityHash {
     ///
     /// The domain takes part: one external id may stand in two domains of a tenant as two documents.
     #[must_use]
-    pub fn new(tenant: TenantId, domain: &DomainKey, document_type: &str, unique_id: &str) -> Self {
+    pub fn new(tenant: TenantId, domain: &DomainKey, document_type: &DocumentType, unique_id: &str) -> Self {
         let tenant = tenant.as_uuid();
         Self(Sha256::of_parts(&[
             tenant.as_bytes(),
             domain.as_str().as_bytes(),
-            document_type.as_bytes(),
+            document_type.as_str().as_bytes(),
             unique_id.as_bytes(),
         ]))
     }
@@ -160,7 +160,8 @@ mod tests {
     fn identity_hash_keeps_its_parts_apart() {
         let tenant = TenantId::new(Uuid::from_u128(1));
         let key = |text: &str| DomainKey::new(text).unwrap();
-        let joined = |domain: &str, kind: &str, id: &str| IdentityHash::new(tenant, &key(domain), kind, id);
+        let joined =
+            |domain: &str, kind: &str, id: &str| IdentityHash::new(tenant, &key(domain), &kind.parse().unwrap(), id);
         assert_ne!(joined("a", "bc", "d"), joined("a", "b", "cd"));
         assert_ne!(joined("a", "b", "c"), joined("b", "b", "c"));
     }

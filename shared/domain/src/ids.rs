@@ -171,6 +171,18 @@ text_id!(
     |text| bounded(text, 512)
 );
 text_id!(
+    /// What a document is in its source: `^[a-z][a-z0-9_]{0,62}$`. Part of its identity.
+    DocumentType,
+    "document type",
+    |text| {
+        let shape = text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        let first = text.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
+        (shape && first && text.len() <= 63)
+            .then_some(())
+            .ok_or_else(|| "must be 1 to 63 lower-case letters, digits or underscores, and start with a letter".into())
+    }
+);
+text_id!(
     /// A document's title, at most 500 bytes.
     DocumentTitle,
     "title",
@@ -222,6 +234,20 @@ fn bounded(text: &str, max: usize) -> Result<(), String> {
         Err("must not contain control characters".into())
     } else {
         Ok(())
+    }
+}
+
+impl DocumentType {
+    /// Of whatever is uploaded.
+    #[must_use]
+    pub fn file() -> Self {
+        Self("file".to_owned())
+    }
+}
+
+impl Default for DocumentType {
+    fn default() -> Self {
+        Self::file()
     }
 }
 

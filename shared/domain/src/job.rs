@@ -56,6 +56,8 @@ pub enum JobEventKind {
     Uploaded,
     Claimed,
     Published,
+    /// The time of an invocation was up; the next one goes on from there.
+    Continued,
     Released,
     Succeeded,
     Failed,
@@ -76,12 +78,24 @@ pub struct JobEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct JobCounters {
     pub bytes_read: u64,
+    /// Chunks that were embedded.
     pub chunks_indexed: u32,
-    /// Chunks that an earlier attempt of this job had staged already.
+    /// Chunks whose vectors were there: of an earlier generation, or staged by an attempt that was interrupted.
     pub chunks_reused: u32,
     pub embed_calls: u32,
     /// Tokens the embedders billed.
     pub tokens: u64,
+}
+
+impl JobCounters {
+    /// Adds what one attempt did.
+    pub fn add(&mut self, attempt: &Self) {
+        self.bytes_read += attempt.bytes_read;
+        self.chunks_indexed += attempt.chunks_indexed;
+        self.chunks_reused += attempt.chunks_reused;
+        self.embed_calls += attempt.embed_calls;
+        self.tokens += attempt.tokens;
+    }
 }
 
 /// What a purge removed, and the count that proves nothing is left.
@@ -216,6 +230,18 @@ impl JobRecord {
         self.lease = None;
         self.failure = Some(failure.clone());
         self.note(JobEventKind::Released, Some(failure), now);
+        Ok(self)
+    }
+
+    /// Leaves the job to the next invocation, nothing having failed.
+    ///
+    /// # Errors
+    /// When `attempt` does not hold the job.
+    pub fn hand_on(mut self, attempt: AttemptId, now: Timestamp) -> Result<Self, LostLease> {
+        self.held_by(attempt)?;
+        self.status = JobStatus::Queued;
+        self.lease = None;
+        self.note(JobEventKind::Continued, None, now);
         Ok(self)
     }
 

@@ -27,8 +27,8 @@ pub use failure::{Failure, FailureCode, Stage};
 pub use file::{FileRecord, FileStatus, IdentityRecord, Publication, Revision};
 pub use hash::{ContentHash, IdentityHash, Sha256, point_id};
 pub use ids::{
-    AttemptId, ConversationId, CorrelationId, DocumentTitle, DomainKey, ExternalId, FileId, Filename, InvalidId, JobId,
-    KeyId, PointId, TenantId, TraceId, VectorName, VersionId,
+    AttemptId, ConversationId, CorrelationId, DocumentTitle, DocumentType, DomainKey, ExternalId, FileId, Filename,
+    InvalidId, JobId, KeyId, PointId, TenantId, TraceId, VectorName, VersionId,
 };
 pub use job::{
     ClaimRefusal, JobCounters, JobEvent, JobEventKind, JobKind, JobRecord, JobStatus, LostLease, MAX_JOB_EVENTS,

@@ -258,6 +258,7 @@ fn concluded(scope: &TenantScope, file: FileId, outcome: &Outcome) -> Verdict {
             Verdict::done("unexpected")
         }
         Outcome::Nothing(Nothing::LostLease) => Verdict::done("lost_lease"),
+        Outcome::Continued => Verdict::done("continued"),
         Outcome::Retry { code, after } => {
             tracing::warn!(event = "ingest.message.retried", %tenant_id, file_id = %file, code = code.as_str());
             Verdict { outcome: "retried", again: Some(*after) }

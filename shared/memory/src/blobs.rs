@@ -29,7 +29,7 @@ impl MemoryBlobs {
     }
 
     /// Writes an object without a ticket, as only the store's owner could.
-    pub fn put(&self, key: ObjectKey, bytes: &[u8]) -> Option<VersionId> {
+    pub fn place(&self, key: ObjectKey, bytes: &[u8]) -> Option<VersionId> {
         lock(&self.0).put(key, bytes, "application/octet-stream")
     }
 
@@ -98,6 +98,20 @@ impl BlobStore for MemoryBlobs {
         }
         let url = format!("memory://download/{key}?as={filename}");
         Ok(PresignedRequest { method: "GET", url, headers: BTreeMap::new(), expires_at: now.plus(valid_for) })
+    }
+
+    async fn put(
+        &self,
+        scope: &TenantScope,
+        key: &ObjectKey,
+        content_type: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), BlobError> {
+        if key.tenant != scope.tenant() {
+            return Err(BlobError::NotFound);
+        }
+        lock(&self.0).put(*key, &bytes, content_type);
+        Ok(())
     }
 
     async fn read(

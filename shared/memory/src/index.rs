@@ -1,12 +1,12 @@
 use crate::lock;
-use anchorage_domain::{FileId, Generation, OrderId, PointId, TenantId, TenantScope};
+use anchorage_domain::{FileId, Generation, OrderId, PointId, Sha256, TenantId, TenantScope};
 use anchorage_ports::{
-    CountFilter, Generations, Hit, HybridQuery, IndexManifest, KeywordQuery, Neighbours, Outage, OutageKind, Point,
-    PointDraft, Service, StageScore, VectorIndex,
+    CountFilter, DenseVectors, Generations, Hit, HybridQuery, IndexManifest, KeywordQuery, Neighbours, Outage,
+    OutageKind, Point, PointDraft, Service, StageScore, VectorIndex,
 };
 use async_trait::async_trait;
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Mutex,
 };
 
@@ -97,6 +97,16 @@ impl VectorIndex for MemoryIndex {
     async fn staged(&self, scope: &TenantScope, file: FileId, generation: Generation) -> Result<HashSet<u32>, Outage> {
         let staged = self.select(scope, |point| point.file_id == file && point.generation == generation);
         Ok(staged.into_iter().map(|draft| draft.point.chunk_index).collect())
+    }
+
+    async fn vectors(
+        &self,
+        scope: &TenantScope,
+        file: FileId,
+        texts: &BTreeSet<Sha256>,
+    ) -> Result<HashMap<Sha256, DenseVectors>, Outage> {
+        let found = self.select(scope, |point| point.file_id == file && texts.contains(&point.content_sha256));
+        Ok(found.into_iter().map(|draft| (draft.point.content_sha256, draft.dense)).collect())
     }
 
     async fn activate(&self, scope: &TenantScope, file: FileId, generation: Generation) -> Result<(), Outage> {

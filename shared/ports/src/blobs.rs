@@ -61,6 +61,15 @@ pub trait BlobStore: Send + Sync + Debug {
         now: Timestamp,
     ) -> Result<PresignedRequest, BlobError>;
 
+    /// Writes one object, whole. The same object again is another version of it.
+    async fn put(
+        &self,
+        scope: &TenantScope,
+        key: &ObjectKey,
+        content_type: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), BlobError>;
+
     /// The bytes of one version (the newest when none is named), read once and never more than `max_bytes`.
     async fn read(
         &self,

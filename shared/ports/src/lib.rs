@@ -22,6 +22,6 @@ pub use queue::{IngestMessage, JobQueue, MessageBody, ReceiptHandle};
 pub use time::{Clock, Ids};
 pub use traces::{AnswerTrace, TraceStore, TracedCandidate};
 pub use vectors::{
-    CountFilter, Generations, Hit, HybridQuery, IndexManifest, KeywordQuery, Neighbours, Point, PointDraft, StageScore,
-    VectorIndex, VectorSpec,
+    CountFilter, DenseVectors, Generations, Hit, HybridQuery, IndexManifest, KeywordQuery, Neighbours, Point,
+    PointDraft, StageScore, VectorIndex, VectorSpec,
 };

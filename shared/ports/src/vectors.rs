@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     fmt::Debug,
 };
 
@@ -54,11 +54,14 @@ pub struct Point {
     pub updated_at: Timestamp,
 }
 
+/// The dense vectors of one text, by name.
+pub type DenseVectors = BTreeMap<VectorName, Vec<f32>>;
+
 /// A chunk to stage: the point and all its vectors. Every configured dense vector is there, or the index refuses it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointDraft {
     pub point: Point,
-    pub dense: BTreeMap<VectorName, Vec<f32>>,
+    pub dense: DenseVectors,
     pub sparse: SparseVector,
 }
 
@@ -87,7 +90,7 @@ pub struct HybridQuery {
     pub domains: Vec<DomainKey>,
     pub file: Option<FileId>,
     /// May be empty when no embedder answered.
-    pub dense: BTreeMap<VectorName, Vec<f32>>,
+    pub dense: DenseVectors,
     pub sparse: SparseVector,
     /// Candidates each vector contributes to the fusion.
     pub depth: u32,
@@ -148,6 +151,15 @@ pub trait VectorIndex: Send + Sync + Debug {
 
     /// The chunk indexes of a generation that are staged already.
     async fn staged(&self, scope: &TenantScope, file: FileId, generation: Generation) -> Result<HashSet<u32>, Outage>;
+
+    /// The dense vectors that texts have already among the points of a file, active or not, of whatever generation: the
+    /// index is its own cache. A text is left out unless a point of it has every configured vector.
+    async fn vectors(
+        &self,
+        scope: &TenantScope,
+        file: FileId,
+        texts: &BTreeSet<Sha256>,
+    ) -> Result<HashMap<Sha256, DenseVectors>, Outage>;
 
     /// Makes every point of a generation active.
     async fn activate(&self, scope: &TenantScope, file: FileId, generation: Generation) -> Result<(), Outage>;

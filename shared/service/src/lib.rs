@@ -1,6 +1,7 @@
 //! The use cases, over ports alone: one module each, its errors typed.
 
 pub mod answering;
+pub mod connectors;
 pub mod domains;
 pub mod files;
 pub mod ingestion;
@@ -10,6 +11,7 @@ mod readiness;
 pub mod retrieval;
 
 pub use answering::Answering;
+pub use connectors::Connectors;
 pub use domains::Domains;
 pub use files::Files;
 pub use ingestion::Ingestion;

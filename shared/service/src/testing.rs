@@ -3,8 +3,8 @@
 
 use anchorage_documents::Limits;
 use anchorage_domain::{
-    DomainKey, DomainPolicy, DomainRecord, FileId, Filename, Language, ObjectKey, Revision, Sha256, TenantId,
-    TenantScope, VectorName,
+    DocumentType, DomainKey, DomainPolicy, DomainRecord, FileId, Filename, Language, ObjectKey, Revision, Sha256,
+    TenantId, TenantScope, VectorName,
 };
 use anchorage_memory::{
     ManualClock, MemoryBlobs, MemoryEmbedder, MemoryIndex, MemoryQueue, MemoryStore, SequentialIds,
@@ -27,7 +27,7 @@ pub struct World {
     pub embedder: Arc<MemoryEmbedder>,
     pub clock: Arc<ManualClock>,
     pub ids: Arc<SequentialIds>,
-    blobs: Arc<MemoryBlobs>,
+    pub blobs: Arc<MemoryBlobs>,
 }
 
 pub fn tenant(last: u8) -> TenantId {
@@ -97,6 +97,8 @@ impl World {
             title: None,
             external_id: Some(external_id.parse().unwrap()),
             metadata: Metadata::default(),
+            document_type: DocumentType::file(),
+            skipped: Vec::new(),
         };
         let announced = files.announce(scope, &announcement).await.unwrap();
         let version = self.blobs.send(&announced.upload.unwrap().url, text.as_bytes(), self.clock.now());
@@ -104,6 +106,7 @@ impl World {
             store: self.store.clone(),
             blobs: self.blobs.clone(),
             index: self.index.clone(),
+            queue: Arc::new(MemoryQueue::default()),
             embedders: vec![self.embedder.clone()],
             clock: self.clock.clone(),
             ids: self.ids.clone(),

@@ -1,5 +1,7 @@
 use super::problem;
-use anchorage_domain::{DocumentTitle, DomainKey, ExternalId, FileId, FileStatus, Filename, JobId, Sha256, Timestamp};
+use anchorage_domain::{
+    DocumentTitle, DocumentType, DomainKey, ExternalId, FileId, FileStatus, Filename, JobId, Sha256, Timestamp,
+};
 use anchorage_lambda::{
     extract::{Body, FilesWrite, Tenant},
     problem::{ErrorCode, Invalid, Problem, ProblemBody},
@@ -7,7 +9,7 @@ use anchorage_lambda::{
 use anchorage_ports::PresignedRequest;
 use anchorage_service::{
     Files,
-    files::{Announced, Announcement, ContentType, FileSize, InvalidSize, MAX_FILE_BYTES, Metadata},
+    files::{Announced, Announcement, ContentType, FileSize, InvalidSize, Known, MAX_FILE_BYTES, Metadata},
 };
 use axum::{Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
@@ -59,7 +61,18 @@ impl CreateFile {
             Problem::new(ErrorCode::FileTooLarge, format!("A file may have at most {MAX_FILE_BYTES} bytes."))
         })?;
         let content_type = content_type.unwrap_or_default();
-        Ok(Announcement { domain, filename, size, sha256, content_type, title, external_id, metadata })
+        Ok(Announcement {
+            domain,
+            filename,
+            size,
+            sha256,
+            content_type,
+            title,
+            external_id,
+            metadata,
+            document_type: DocumentType::file(),
+            skipped: Vec::new(),
+        })
     }
 }
 
@@ -112,8 +125,8 @@ pub async fn create_file(
     Body(body): Body<CreateFile>,
 ) -> Result<(StatusCode, Json<FileAnnounced>), Problem> {
     let announcement = body.parse()?;
-    let Announced { file, created, upload } = files.announce(&tenant.scope, &announcement).await.map_err(problem)?;
-    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
+    let Announced { file, known, upload } = files.announce(&tenant.scope, &announcement).await.map_err(problem)?;
+    let status = if known == Known::Not { StatusCode::CREATED } else { StatusCode::OK };
     let (file_id, job_id) = (file.file_id, file.newest_job);
     Ok((status, Json(FileAnnounced { file_id, job_id, status: file.status, upload: upload.map(Upload::from) })))
 }

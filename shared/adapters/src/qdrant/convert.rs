@@ -1,9 +1,12 @@
 //! Points to and from Qdrant's own form.
 
-use super::schema::{SPARSE, TENANT_KEY};
-use anchorage_domain::{PointId, SparseVector, TenantScope};
-use anchorage_ports::{Outage, OutageKind, Point, PointDraft, Service, VectorSpec};
-use qdrant_client::qdrant::{NamedVectors, PointId as QdrantId, PointStruct, Value, Vector, point_id::PointIdOptions};
+use super::schema::{Field, SPARSE, TENANT_KEY};
+use anchorage_domain::{PointId, Sha256, SparseVector, TenantScope};
+use anchorage_ports::{DenseVectors, Outage, OutageKind, Point, PointDraft, Service, VectorSpec};
+use qdrant_client::qdrant::{
+    NamedVectors, PointId as QdrantId, PointStruct, RetrievedPoint, Value, Vector, VectorOutput,
+    point_id::PointIdOptions, vector_output::Vector as Stored, vectors_output::VectorsOptions,
+};
 use std::collections::HashMap;
 
 /// Bytes a point takes on the wire beyond its payload and its vectors, generously.
@@ -36,6 +39,29 @@ pub(super) fn point(id: Option<QdrantId>, payload: HashMap<String, Value>) -> Re
     fields.remove(TENANT_KEY);
     fields.insert("point_id".into(), id.to_string().into());
     serde_json::from_value(fields.into()).map_err(|_| corrupt(&format!("an unknown payload: {id}")))
+}
+
+/// The digest of a stored point's text and its dense vectors, if it has all of `specs`.
+pub(super) fn dense_vectors(
+    point: RetrievedPoint,
+    specs: &[VectorSpec],
+) -> Result<Option<(Sha256, DenseVectors)>, Outage> {
+    let digest = point.payload.get(Field::ContentSha256.key()).and_then(Value::as_str);
+    let digest = digest.and_then(|digest| digest.parse().ok()).ok_or_else(|| corrupt("no digest of its text"))?;
+    let Some(VectorsOptions::Vectors(mut named)) = point.vectors.and_then(|vectors| vectors.vectors_options) else {
+        return Ok(None);
+    };
+    let mut vectors = DenseVectors::new();
+    for spec in specs {
+        let vector = named.vectors.remove(spec.name.as_str()).map(VectorOutput::into_vector);
+        match vector {
+            Some(Stored::Dense(dense)) if dense.data.len() == spec.dims as usize => {
+                vectors.insert(spec.name.clone(), dense.data);
+            }
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some((digest, vectors)))
 }
 
 /// A draft in Qdrant's form, with its size in bytes.

@@ -1,9 +1,10 @@
 //! Filters. Each begins with the tenant, so that none can be empty and none can reach further than its scope.
 
 use super::schema::Field;
-use anchorage_domain::{DomainKey, FileId, Generation, OrderId, PointId, TenantScope};
+use anchorage_domain::{DomainKey, FileId, Generation, OrderId, PointId, Sha256, TenantScope};
 use anchorage_ports::Generations;
 use qdrant_client::qdrant::{Condition, Filter, PointId as QdrantId, Range};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone)]
 pub(super) struct Conditions(Vec<Condition>);
@@ -53,6 +54,11 @@ impl Conditions {
     pub(super) fn domains(self, domains: &[DomainKey]) -> Self {
         let keys: Vec<String> = domains.iter().map(ToString::to_string).collect();
         self.and(Condition::matches(Field::Domain.key(), keys))
+    }
+
+    pub(super) fn texts(self, digests: &BTreeSet<Sha256>) -> Self {
+        let digests: Vec<String> = digests.iter().map(ToString::to_string).collect();
+        self.and(Condition::matches(Field::ContentSha256.key(), digests))
     }
 
     pub(super) fn after(self, order: OrderId) -> Self {

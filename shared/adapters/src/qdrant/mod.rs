@@ -12,14 +12,14 @@ mod tests;
 pub use bootstrap::{BootstrapError, BootstrapReport};
 
 use crate::connect::Connect;
-use anchorage_domain::{FileId, Generation, OrderId, PointId, TenantScope};
+use anchorage_domain::{FileId, Generation, OrderId, PointId, Sha256, TenantScope};
 use anchorage_ports::{
-    CountFilter, Generations, Hit, HybridQuery, IndexManifest, KeywordQuery, Neighbours, Outage, Point, PointDraft,
-    VectorIndex, VectorSpec,
+    CountFilter, DenseVectors, Generations, Hit, HybridQuery, IndexManifest, KeywordQuery, Neighbours, Outage, Point,
+    PointDraft, VectorIndex, VectorSpec,
 };
 use async_trait::async_trait;
 use client::{Call, CallError, Client, completed};
-use convert::{draft, point, point_id, refused};
+use convert::{dense_vectors, draft, point, point_id, refused};
 use filter::Conditions;
 use qdrant_client::qdrant::{
     CountPointsBuilder, DeletePointsBuilder, Direction, Filter, OrderByBuilder, PointId as QdrantId, PointStruct,
@@ -27,7 +27,7 @@ use qdrant_client::qdrant::{
 };
 use schema::{Field, MANIFEST_KEY};
 use secrecy::SecretString;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -37,6 +37,8 @@ const MAX_BATCH_POINTS: usize = 64;
 const MAX_BATCH_BYTES: usize = 4_000_000;
 /// Points read at once where only their ids, or little more, are wanted.
 const PAGE: u32 = 1_000;
+/// Points read at once with their vectors: within a gRPC message for the largest models.
+const VECTORS_PAGE: u32 = 128;
 /// The record that says what the collection was built with.
 const MANIFEST_ID: Uuid = Uuid::from_u128(0x616e_6368_6f72_6167_6500_0000_0000_0001);
 
@@ -223,6 +225,37 @@ impl VectorIndex for QdrantIndex {
                 None => return Ok(indexes),
             }
         }
+    }
+
+    async fn vectors(
+        &self,
+        scope: &TenantScope,
+        file: FileId,
+        texts: &BTreeSet<Sha256>,
+    ) -> Result<HashMap<Sha256, DenseVectors>, Outage> {
+        let mut found = HashMap::new();
+        if texts.is_empty() {
+            return Ok(found);
+        }
+        let filter = Conditions::of(scope).file(file).texts(texts).filter();
+        let names: Vec<String> = self.vectors.iter().map(|spec| spec.name.to_string()).collect();
+        let mut offset = None;
+        // A text can stand in a file many times: it is read on until each has been met, or there is no more.
+        while found.len() < texts.len() {
+            let request = self.page(filter.clone(), offset, &[Field::ContentSha256]);
+            let request = request.limit(VECTORS_PAGE).with_vectors(names.clone());
+            let (points, next) = self.scroll(request).await?;
+            for point in points {
+                if let Some((text, vectors)) = dense_vectors(point, &self.vectors)? {
+                    found.entry(text).or_insert(vectors);
+                }
+            }
+            match next {
+                Some(next) => offset = Some(next),
+                None => break,
+            }
+        }
+        Ok(found)
     }
 
     async fn activate(&self, scope: &TenantScope, file: FileId, generation: Generation) -> Result<(), Outage> {

@@ -1,12 +1,12 @@
 use super::*;
 use crate::testing::{DISCLAIMER, World, key, scope};
-use anchorage_domain::{Generation, OrderId, PointId};
+use anchorage_domain::{Generation, OrderId, PointId, Sha256};
 use anchorage_ports::{
-    Change, CountFilter, DocumentStore, Generations, HybridQuery, IndexManifest, KeywordQuery, Neighbours, Outage,
-    PointDraft, VectorIndex,
+    Change, CountFilter, DenseVectors, DocumentStore, Generations, HybridQuery, IndexManifest, KeywordQuery,
+    Neighbours, Outage, PointDraft, VectorIndex,
 };
 use async_trait::async_trait;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 fn over(world: &World, index: Arc<dyn VectorIndex>) -> Answering {
     let retrieval = Retrieval::new(world.store.clone(), index, vec![world.embedder.clone()], world.clock.clone());
@@ -181,6 +181,14 @@ impl VectorIndex for Broken {
         self.fail().await
     }
     async fn staged(&self, _: &TenantScope, _: FileId, _: Generation) -> Result<HashSet<u32>, Outage> {
+        self.fail().await
+    }
+    async fn vectors(
+        &self,
+        _: &TenantScope,
+        _: FileId,
+        _: &BTreeSet<Sha256>,
+    ) -> Result<HashMap<Sha256, DenseVectors>, Outage> {
         self.fail().await
     }
     async fn activate(&self, _: &TenantScope, _: FileId, _: Generation) -> Result<(), Outage> {

@@ -25,8 +25,6 @@ use std::{sync::Arc, time::Duration};
 pub const TICKET_VALID_FOR: Duration = Duration::from_mins(15);
 /// How long a download's address is good: the client follows the redirect at once.
 pub const DOWNLOAD_VALID_FOR: Duration = Duration::from_mins(5);
-/// The type of every uploaded document, as its identity has it.
-pub const DOCUMENT_TYPE: &str = "file";
 /// Jobs that are shown with a file, and looked through for the bytes of its version.
 const JOBS_SHOWN: usize = 20;
 /// How often a write that met another one is decided anew.
@@ -60,12 +58,24 @@ impl From<BlobError> for FilesError {
     }
 }
 
+/// What of an announced document was known before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// The announcement made the file.
+    Not,
+    /// The document, with other content.
+    Document,
+    /// The document and its content, with another title, name or metadata.
+    Content,
+    /// All of it.
+    Everything,
+}
+
 /// What an announcement led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announced {
     pub file: FileRecord,
-    /// The announcement made the file; else it was known.
-    pub created: bool,
+    pub known: Known,
     /// Absent when the bytes are there already.
     pub upload: Option<PresignedRequest>,
 }
@@ -84,13 +94,25 @@ pub struct Files {
 struct Plan {
     file: FileRecord,
     changes: Vec<Change>,
-    created: bool,
+    known: Known,
     next: Next,
 }
 
-enum Next {
-    Ticket,
+/// An announcement that is written down.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    pub file: FileRecord,
+    pub known: Known,
+    pub next: Next,
+}
+
+/// What an announcement still needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The bytes.
+    Bytes,
     Nothing,
+    /// That its job is called to mind: it waits, and its message may be lost.
     Remind(JobId),
 }
 
@@ -100,26 +122,36 @@ impl Files {
     /// # Errors
     /// See [`FilesError`]; nothing was written unless an outage says so.
     pub async fn announce(&self, scope: &TenantScope, announcement: &Announcement) -> Result<Announced, FilesError> {
-        let domain = &announcement.domain;
-        match self.store.domain(scope, domain).await? {
-            None => return Err(FilesError::DomainUnknown(domain.clone())),
-            Some(record) if !record.active => return Err(FilesError::DomainDisabled(domain.clone())),
-            Some(_) => {}
-        }
-        for _ in 0..MAX_DECISIONS {
-            let plan = self.plan(scope, announcement).await?;
-            if !self.commit(scope, plan.changes).await? {
-                continue;
+        self.open_domain(scope, &announcement.domain).await?;
+        let Admitted { file, known, next } = self.admit(scope, announcement).await?;
+        let upload = match next {
+            Next::Bytes => Some(self.ticket(scope, &file).await?),
+            Next::Nothing => None,
+            Next::Remind(job) => {
+                self.send(scope, file.file_id, job).await?;
+                None
             }
-            let upload = match plan.next {
-                Next::Ticket => Some(self.ticket(scope, &plan.file).await?),
-                Next::Nothing => None,
-                Next::Remind(job) => {
-                    self.send(scope, plan.file.file_id, job).await?;
-                    None
-                }
-            };
-            return Ok(Announced { file: plan.file, created: plan.created, upload });
+        };
+        Ok(Announced { file, known, upload })
+    }
+
+    /// # Errors
+    /// When the domain takes nothing in, or on an outage.
+    pub(crate) async fn open_domain(&self, scope: &TenantScope, domain: &DomainKey) -> Result<(), FilesError> {
+        match self.store.domain(scope, domain).await? {
+            None => Err(FilesError::DomainUnknown(domain.clone())),
+            Some(record) if !record.active => Err(FilesError::DomainDisabled(domain.clone())),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Writes an announcement down. Its domain is open.
+    pub(crate) async fn admit(&self, scope: &TenantScope, announcement: &Announcement) -> Result<Admitted, FilesError> {
+        for _ in 0..MAX_DECISIONS {
+            let Plan { file, changes, known, next } = self.plan(scope, announcement).await?;
+            if self.commit(scope, changes).await? {
+                return Ok(Admitted { file, known, next });
+            }
         }
         Err(FilesError::Conflict)
     }
@@ -127,7 +159,7 @@ impl Files {
     async fn plan(&self, scope: &TenantScope, announcement: &Announcement) -> Result<Plan, FilesError> {
         let hash = announcement.sha256.to_string();
         let unique = announcement.external_id.as_ref().map_or(hash.as_str(), |id| id.as_str());
-        let identity = IdentityHash::new(scope.tenant(), &announcement.domain, DOCUMENT_TYPE, unique);
+        let identity = IdentityHash::new(scope.tenant(), &announcement.domain, &announcement.document_type, unique);
         let known = self.store.identity(scope, &identity).await?;
         let file = match &known {
             Some(known) => self.store.file(scope, known.file_id).await?,
@@ -135,7 +167,9 @@ impl Files {
         };
         match file.filter(|file| file.status != FileStatus::Deleted) {
             None => Ok(self.plan_new(scope, announcement, identity, known)),
-            Some(file) if file.content_sha256 == announcement.sha256 => Ok(self.plan_again(scope, announcement, file)),
+            Some(file) if file.content_sha256 == announcement.sha256 => {
+                self.plan_again(scope, announcement, file).await
+            }
             Some(file) => self.plan_version(scope, announcement, file).await,
         }
     }
@@ -153,6 +187,7 @@ impl Files {
             file_id,
             domain: announcement.domain.clone(),
             identity,
+            document_type: announcement.document_type.clone(),
             external_id: announcement.external_id.clone(),
             filename: announcement.filename.clone(),
             title: announcement.title.clone(),
@@ -160,6 +195,7 @@ impl Files {
             content_sha256: announcement.sha256,
             size_bytes: announcement.size.bytes(),
             metadata: announcement.metadata.entries().clone(),
+            skipped: announcement.skipped.clone(),
             status: FileStatus::AwaitingUpload,
             version: 1,
             newest_generation: first,
@@ -179,34 +215,51 @@ impl Files {
             Change::PutFile(file.clone()),
             Change::PutJob(job),
         ];
-        Plan { file, changes, created: true, next: Next::Ticket }
+        Plan { file, changes, known: Known::Not, next: Next::Bytes }
     }
 
     /// The content that the file has, or waits for.
-    fn plan_again(&self, scope: &TenantScope, announcement: &Announcement, mut file: FileRecord) -> Plan {
-        let settled = |file: FileRecord, next: Next| Plan { file, changes: Vec::new(), created: false, next };
-        match file.status {
-            FileStatus::Queued => {
-                let job = file.newest_job;
-                settled(file, Next::Remind(job))
+    async fn plan_again(
+        &self,
+        scope: &TenantScope,
+        announcement: &Announcement,
+        file: FileRecord,
+    ) -> Result<Plan, FilesError> {
+        let before = file.clone();
+        let mut file = file;
+        describe(&mut file, announcement);
+        let known = if file == before { Known::Everything } else { Known::Content };
+        let (jobs, next) = match file.status {
+            FileStatus::AwaitingUpload => (None, Next::Bytes),
+            FileStatus::Queued => (None, Next::Remind(file.newest_job)),
+            FileStatus::Failed => (Some(self.begin(scope, &mut file, FileStatus::AwaitingUpload)), Next::Bytes),
+            FileStatus::Ready | FileStatus::Processing if known == Known::Content => {
+                // What is said of a document stands beside each of its chunks, so they are published anew; their vectors
+                // are there.
+                let job = self.again(scope, &mut file).await?;
+                let id = job.job_id;
+                (Some(job), Next::Remind(id))
             }
-            FileStatus::AwaitingUpload => {
-                let before = file.clone();
-                describe(&mut file, announcement);
-                if file == before {
-                    return settled(file, Next::Ticket);
-                }
-                file.updated_at = self.clock.now();
-                Plan { changes: vec![Change::PutFile(file.clone())], file, created: false, next: Next::Ticket }
-            }
-            FileStatus::Failed => {
-                describe(&mut file, announcement);
-                let job = self.begin(scope, &mut file, FileStatus::AwaitingUpload);
-                let changes = vec![Change::PutFile(file.clone()), Change::PutJob(job)];
-                Plan { file, changes, created: false, next: Next::Ticket }
-            }
-            FileStatus::Ready | FileStatus::Processing | FileStatus::Deleted => settled(file, Next::Nothing),
+            FileStatus::Ready | FileStatus::Processing | FileStatus::Deleted => (None, Next::Nothing),
+        };
+        let mut changes = Vec::new();
+        if file != before {
+            file.updated_at = self.clock.now();
+            changes.push(Change::PutFile(file.clone()));
         }
+        changes.extend(jobs.map(Change::PutJob));
+        Ok(Plan { file, changes, known, next })
+    }
+
+    /// A new job for the bytes that are there.
+    async fn again(&self, scope: &TenantScope, file: &mut FileRecord) -> Result<JobRecord, FilesError> {
+        let earlier = self.store.jobs(scope, file.file_id, JOBS_SHOWN).await?;
+        let mut job = self.begin(scope, file, FileStatus::Queued);
+        job.object_version = earlier
+            .into_iter()
+            .find(|earlier| earlier.kind == JobKind::Ingest && earlier.version == job.version)
+            .and_then(|earlier| earlier.object_version);
+        Ok(job)
     }
 
     /// Other content of a known document.
@@ -223,7 +276,7 @@ impl Files {
         let mut changes = vec![Change::PutFile(file.clone()), Change::PutJob(job)];
         let now = self.clock.now();
         changes.extend(superseded.map(|job| Change::PutJob(job.skip(SkipCause::Superseded, now))));
-        Ok(Plan { file, changes, created: false, next: Next::Ticket })
+        Ok(Plan { file, changes, known: Known::Document, next: Next::Bytes })
     }
 
     /// The newest job when its bytes never came: no message will ever end it, so whoever supersedes it does.
@@ -314,12 +367,7 @@ impl Files {
                 FileStatus::Processing => return Err(FilesError::Busy),
                 FileStatus::Ready | FileStatus::Failed | FileStatus::Deleted => {}
             }
-            let earlier = self.store.jobs(scope, file, JOBS_SHOWN).await?;
-            let mut job = self.begin(scope, &mut record, FileStatus::Queued);
-            job.object_version = earlier
-                .into_iter()
-                .find(|earlier| earlier.kind == JobKind::Ingest && earlier.version == job.version)
-                .and_then(|earlier| earlier.object_version);
+            let job = self.again(scope, &mut record).await?;
             if self.commit(scope, vec![Change::PutFile(record), Change::PutJob(job.clone())]).await? {
                 self.send(scope, file, job.job_id).await?;
                 return Ok(job);
@@ -377,7 +425,7 @@ impl Files {
         }
     }
 
-    async fn send(&self, scope: &TenantScope, file_id: FileId, job_id: JobId) -> Result<(), FilesError> {
+    pub(crate) async fn send(&self, scope: &TenantScope, file_id: FileId, job_id: JobId) -> Result<(), FilesError> {
         let body = MessageBody::RunJob { tenant_id: scope.tenant(), file_id, job_id };
         Ok(self.queue.send(scope, &IngestMessage { anchorage: body }).await?)
     }
@@ -391,6 +439,7 @@ fn describe(file: &mut FileRecord, announcement: &Announcement) {
     file.content_sha256 = announcement.sha256;
     file.size_bytes = announcement.size.bytes();
     file.metadata.clone_from(announcement.metadata.entries());
+    file.skipped.clone_from(&announcement.skipped);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What an upload may say about its file.
 
-use anchorage_domain::{DocumentTitle, DomainKey, ExternalId, Filename, Sha256};
+use anchorage_domain::{DocumentTitle, DocumentType, DomainKey, ExternalId, Filename, Sha256, Skipped};
 use serde_json::{Map, Value};
 
 /// Largest file, in bytes.
@@ -112,6 +112,10 @@ pub struct Announcement {
     /// Uploads that share it are versions of one file; without it the content is the file's identity.
     pub external_id: Option<ExternalId>,
     pub metadata: Metadata,
+    /// What it is in its source; [`DocumentType::file`] for uploads.
+    pub document_type: DocumentType,
+    /// What the source left out of it.
+    pub skipped: Vec<Skipped>,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::*;
 use anchorage_domain::{
-    Coverage, DomainPolicy, DomainRecord, Failure, FailureCode, Filename, Language, Publication, Sha256, Stage,
-    TenantId,
+    Coverage, DocumentType, DomainPolicy, DomainRecord, Failure, FailureCode, Filename, Language, Publication, Sha256,
+    Stage, TenantId,
 };
 use anchorage_memory::{ManualClock, MemoryBlobs, MemoryQueue, MemoryStore, SequentialIds};
 
@@ -57,6 +57,8 @@ fn announcement(domain: &str, content: &str, external_id: Option<&str>) -> Annou
         title: None,
         external_id: external_id.map(|id| id.parse().unwrap()),
         metadata: Metadata::default(),
+        document_type: DocumentType::file(),
+        skipped: Vec::new(),
     }
 }
 
@@ -126,10 +128,10 @@ async fn same_content_again_is_the_same_file_in_every_state() {
     ] {
         let world = world().await;
         let first = world.announce("x", None).await;
-        assert!(first.created && first.upload.is_some());
+        assert!(first.known == Known::Not && first.upload.is_some());
         world.set(first.file.file_id, status).await;
         let again = world.announce("x", None).await;
-        assert_eq!((again.created, again.file.file_id), (false, first.file.file_id));
+        assert_eq!((again.known, again.file.file_id), (Known::Everything, first.file.file_id));
         assert_eq!(again.file.version, 1);
         assert_eq!(again.upload.is_some(), ticket, "{status:?}");
         assert_eq!(again.file.newest_job != first.file.newest_job, new_job, "{status:?}");
@@ -142,7 +144,7 @@ async fn other_content_under_an_external_id_is_a_new_version_and_ends_the_job_th
     let world = world().await;
     let first = world.announce("x", Some("doc")).await;
     let second = world.announce("y", Some("doc")).await;
-    assert_eq!((second.created, second.file.file_id, second.file.version), (false, first.file.file_id, 2));
+    assert_eq!((second.known, second.file.file_id, second.file.version), (Known::Document, first.file.file_id, 2));
     assert!(second.file.newest_generation > first.file.newest_generation);
     let job = world.files.job(&world.scope, first.file.file_id, first.file.newest_job).await.unwrap();
     assert_eq!((job.status, job.skip_cause), (JobStatus::Skipped, Some(SkipCause::Superseded)));
@@ -162,7 +164,7 @@ async fn deleted_file_is_gone_and_its_identity_is_free() {
     assert_eq!(world.files.delete(&world.scope, file).await, Err(FilesError::NotFound));
     assert_eq!(world.sent(), Some(purge.job_id));
     let again = world.announce("x", None).await;
-    assert!(again.created && again.file.file_id != file);
+    assert!(again.known == Known::Not && again.file.file_id != file);
 }
 
 #[tokio::test]
@@ -200,6 +202,6 @@ async fn announcements_at_once_make_one_file() {
     let announcement = announcement("d", "x", None);
     let all = futures::future::join_all((0..8).map(|_| world.files.announce(&world.scope, &announcement))).await;
     let made: Vec<_> = all.into_iter().map(Result::unwrap).collect();
-    assert_eq!(made.iter().filter(|announced| announced.created).count(), 1);
+    assert_eq!(made.iter().filter(|announced| announced.known == Known::Not).count(), 1);
     assert!(made.iter().all(|announced| announced.file.file_id == made[0].file.file_id));
 }

@@ -8,6 +8,7 @@ mod dead_letter;
 mod embed;
 mod purge;
 mod run;
+mod stage;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +16,12 @@ pub use dead_letter::DeadLetters;
 
 use anchorage_documents::Limits;
 use anchorage_domain::{
-    AttemptId, Failure, FailureCode, FileId, FileRecord, FileStatus, JobEventKind, JobId, JobKind, JobRecord,
-    JobStatus, ObjectKey, Sequencer, SkipCause, Stage, TenantScope, Timestamp, VersionId,
+    AttemptId, Failure, FailureCode, FileId, FileRecord, FileStatus, JobCounters, JobEventKind, JobId, JobKind,
+    JobRecord, JobStatus, ObjectKey, Sequencer, SkipCause, Stage, TenantScope, Timestamp, VersionId,
 };
 use anchorage_ports::{
-    BlobStore, Change, Clock, CommitError, DocumentStore, Embedder, Generations, Ids, IndexManifest, Outage,
-    OutageKind, Service, VectorIndex,
+    BlobStore, Change, Clock, CommitError, DocumentStore, Embedder, Generations, Ids, IndexManifest, IngestMessage,
+    JobQueue, MessageBody, Outage, OutageKind, Service, VectorIndex,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -37,6 +38,8 @@ pub struct Ingestion {
     pub store: Arc<dyn DocumentStore>,
     pub blobs: Arc<dyn BlobStore>,
     pub index: Arc<dyn VectorIndex>,
+    /// For jobs that go on in another invocation.
+    pub queue: Arc<dyn JobQueue>,
     pub embedders: Vec<Arc<dyn Embedder>>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
@@ -79,6 +82,8 @@ pub enum Outcome {
     /// The job has ended; the message is done with.
     Ended(JobStatus),
     Nothing(Nothing),
+    /// The job goes on under a message of its own; this one is done with.
+    Continued,
     /// The message must come again, not before `after`.
     Retry {
         code: FailureCode,
@@ -100,6 +105,12 @@ enum Stop {
         code: FailureCode,
         stage: Stage,
         detail: String,
+    },
+    /// The invocation has no time for another batch; `done` of its chunks are staged. What made progress goes on at once.
+    OutOfTime {
+        progress: bool,
+        done: usize,
+        of: usize,
     },
     Skip(SkipCause),
     LostLease,
@@ -200,8 +211,9 @@ impl Ingestion {
             Err(stop) => return retry(&stop),
         };
         tracing::info!(event = "ingest.job.claimed", file_id = %file, job_id = %job, attempt = claimed.attempts);
+        let mut spent = JobCounters::default();
         let ended = match claimed.kind {
-            JobKind::Ingest => self.ingest(&attempt, claimed).await,
+            JobKind::Ingest => self.ingest(&attempt, claimed, &mut spent).await,
             JobKind::Purge => self.purge(&attempt).await,
         };
         match ended {
@@ -209,7 +221,7 @@ impl Ingestion {
                 tracing::info!(event = "ingest.job.succeeded", file_id = %file, job_id = %job);
                 Outcome::Ended(JobStatus::Succeeded)
             }
-            Err(stop) => self.conclude(&attempt, stop).await,
+            Err(stop) => self.conclude(&attempt, stop, spent).await,
         }
     }
 
@@ -253,7 +265,7 @@ impl Ingestion {
     }
 
     /// Writes down why an attempt stopped, and says what becomes of its message.
-    async fn conclude(&self, attempt: &Attempt<'_>, mut stop: Stop) -> Outcome {
+    async fn conclude(&self, attempt: &Attempt<'_>, mut stop: Stop, spent: JobCounters) -> Outcome {
         if matches!(stop, Stop::Skip(_) | Stop::LostLease)
             && let Err(unswept) = self.sweep(attempt).await
         {
@@ -267,13 +279,24 @@ impl Ingestion {
             tracing::warn!(event = "ingest.lease.lost", file_id = %attempt.file, job_id = %attempt.job);
             return Outcome::Nothing(Nothing::LostLease);
         }
-        match self.write_down(attempt, &stop).await {
+        match self.write_down(attempt, &stop, spent).await {
             Ok(Some(status)) => Outcome::Ended(status),
+            // A message of its own: this one's receives are for failures, and a long document takes many invocations.
+            Ok(None) if matches!(stop, Stop::OutOfTime { progress: true, .. }) => match self.send_on(attempt).await {
+                Ok(()) => Outcome::Continued,
+                Err(outage) => retry(&Stop::outage(Stage::Embed, &outage)),
+            },
             Ok(None) => retry(&stop),
             Err(Stop::LostLease) => Outcome::Nothing(Nothing::LostLease),
             // The claim stands until its lease runs out; the message comes again and takes it over.
             Err(unwritten) => retry(&unwritten),
         }
+    }
+
+    async fn send_on(&self, attempt: &Attempt<'_>) -> Result<(), Outage> {
+        let (tenant_id, file_id, job_id) = (attempt.scope.tenant(), attempt.file, attempt.job);
+        let message = IngestMessage { anchorage: MessageBody::RunJob { tenant_id, file_id, job_id } };
+        self.queue.send(attempt.scope, &message).await
     }
 
     /// Removes what an attempt staged for nothing, because the file went on or went away without it: whoever swept
@@ -291,8 +314,15 @@ impl Ingestion {
     }
 
     /// The terminal state written, or nothing when the job was handed on.
-    async fn write_down(&self, attempt: &Attempt<'_>, stop: &Stop) -> Result<Option<JobStatus>, Stop> {
+    async fn write_down(
+        &self,
+        attempt: &Attempt<'_>,
+        stop: &Stop,
+        spent: JobCounters,
+    ) -> Result<Option<JobStatus>, Stop> {
         self.change(attempt, |now, job, mut file| {
+            let mut job = job.clone();
+            job.counters.add(&spent);
             let failure = |code: FailureCode, stage: Stage, detail: &str| Failure {
                 code,
                 stage,
@@ -304,16 +334,20 @@ impl Ingestion {
             };
             let ids = (attempt.file, attempt.job);
             let (job, status) = match stop {
+                Stop::OutOfTime { progress: true, done, of } => {
+                    tracing::info!(event = "ingest.job.continued", file_id = %ids.0, job_id = %ids.1, done, of);
+                    (job.hand_on(attempt.id, now).map_err(|_| Stop::LostLease)?, None)
+                }
+                Stop::OutOfTime { progress: false, done, of } => {
+                    let detail = format!("{done} of {of} chunks are staged");
+                    tracing::warn!(event = "ingest.job.released", file_id = %ids.0, job_id = %ids.1, detail);
+                    let failure = failure(FailureCode::LeaseExpired, Stage::Embed, &detail);
+                    release(attempt, job, file.as_mut(), failure, now)?
+                }
                 Stop::Transient { code, stage, detail } => {
                     tracing::warn!(event = "ingest.job.released", file_id = %ids.0, job_id = %ids.1, code = code.as_str(), ?stage, detail);
                     let failure = failure(*code, *stage, detail);
-                    let published = |file: &FileRecord| file.current_generation() == Some(job.generation);
-                    if let Some(file) = file.as_mut().filter(|file| file.is_newest(attempt.job) && !published(file)) {
-                        file.status = FileStatus::Queued;
-                        file.failure = Some(failure.clone());
-                        file.updated_at = now;
-                    }
-                    (job.clone().release(attempt.id, failure, now).map_err(|_| Stop::LostLease)?, None)
+                    release(attempt, job, file.as_mut(), failure, now)?
                 }
                 Stop::Permanent { code, stage, detail } => {
                     tracing::warn!(event = "ingest.job.failed", file_id = %ids.0, job_id = %ids.1, code = code.as_str(), ?stage, detail);
@@ -321,12 +355,12 @@ impl Ingestion {
                     if let Some(file) = &mut file {
                         file.fail(attempt.job, failure.clone(), now);
                     }
-                    let job = job.clone().fail(attempt.id, failure, now).map_err(|_| Stop::LostLease)?;
+                    let job = job.fail(attempt.id, failure, now).map_err(|_| Stop::LostLease)?;
                     (job, Some(JobStatus::Failed))
                 }
                 Stop::Skip(cause) => {
                     tracing::info!(event = "ingest.job.skipped", file_id = %ids.0, job_id = %ids.1, ?cause);
-                    (job.clone().skip(*cause, now), Some(JobStatus::Skipped))
+                    (job.skip(*cause, now), Some(JobStatus::Skipped))
                 }
                 Stop::LostLease => return Err(Stop::LostLease),
             };
@@ -364,9 +398,27 @@ impl Ingestion {
     }
 }
 
+/// The job and its file wait for another attempt; nothing has ended.
+fn release(
+    attempt: &Attempt<'_>,
+    job: JobRecord,
+    file: Option<&mut FileRecord>,
+    failure: Failure,
+    now: Timestamp,
+) -> Result<(JobRecord, Option<JobStatus>), Stop> {
+    let published = |file: &FileRecord| file.current_generation() == Some(job.generation);
+    if let Some(file) = file.filter(|file| file.is_newest(attempt.job) && !published(file)) {
+        file.status = FileStatus::Queued;
+        file.failure = Some(failure.clone());
+        file.updated_at = now;
+    }
+    Ok((job.release(attempt.id, failure, now).map_err(|_| Stop::LostLease)?, None))
+}
+
 fn retry(stop: &Stop) -> Outcome {
     let code = match stop {
         Stop::Transient { code, .. } | Stop::Permanent { code, .. } => *code,
+        Stop::OutOfTime { .. } => FailureCode::LeaseExpired,
         Stop::Skip(_) | Stop::LostLease => FailureCode::StoreUnavailable,
     };
     Outcome::Retry { code, after: Duration::ZERO }

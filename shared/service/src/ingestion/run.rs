@@ -1,26 +1,20 @@
 //! One ingest job, from its claim to the instant of publication and the clean-up after it.
 
-use super::{Attempt, Ingestion, MAX_CONFLICTS, MIN_BATCH_TIME, Stop, contended, embed::embed};
-use anchorage_documents::{Chunk, MediaHint, ParseError, ParsedDocument, parse_and_chunk, sparse_document, words};
+use super::{Attempt, Ingestion, MAX_CONFLICTS, Stop, contended, stage::Document};
+use anchorage_documents::{MediaHint, ParseError, ParsedDocument, parse_and_chunk};
 use anchorage_domain::{
-    DomainRecord, FailureCode, FileRecord, JobCounters, JobEventKind, JobRecord, OrderId, Publication, Sha256,
-    SkipCause, Stage, Timestamp, VectorName, point_id,
+    DomainRecord, FailureCode, FileRecord, JobCounters, JobEventKind, JobRecord, Publication, Sha256, SkipCause, Stage,
 };
-use anchorage_ports::{BlobError, Change, CommitError, Generations, Outage, Point, PointDraft};
-use std::{collections::BTreeMap, time::Duration};
-
-/// Chunks embedded and staged together: what an interruption costs at most.
-const STAGE_BATCH: usize = 64;
-/// Longest time one request to an embedder may take.
-const MAX_CALL_TIME: Duration = Duration::from_secs(20);
-/// Time kept back from it for staging the batch, or for handing the job on.
-const STAGE_TIME: Duration = Duration::from_secs(4);
-/// What the pipeline calls an uploaded file.
-const DOCUMENT_TYPE: &str = "file";
+use anchorage_ports::{BlobError, Change, CommitError, Generations, Outage};
 
 impl Ingestion {
     /// Everything between the claim and the end of an ingest job.
-    pub(super) async fn ingest(&self, attempt: &Attempt<'_>, job: JobRecord) -> Result<(), Stop> {
+    pub(super) async fn ingest(
+        &self,
+        attempt: &Attempt<'_>,
+        job: JobRecord,
+        spent: &mut JobCounters,
+    ) -> Result<(), Stop> {
         let file = self.file_of(attempt).await?;
         if file.current_generation() != Some(job.generation) {
             if !file.accepts(job.generation) {
@@ -28,9 +22,10 @@ impl Ingestion {
             }
             let domain = self.domain_of(attempt, &file).await?;
             self.check_manifest().await?;
-            let (parsed, digest, mut counters) = self.read_and_parse(&job, &file, &domain, attempt).await?;
-            self.stage_all(attempt, &job, &file, &domain, &parsed, &mut counters).await?;
-            self.publish(attempt, &job, &parsed, digest, counters).await?;
+            let (parsed, digest) = self.read_and_parse(&job, &file, &domain, attempt, spent).await?;
+            let document = Document { job: &job, file: &file, domain: &domain, parsed: &parsed };
+            self.stage_all(attempt, document, spent).await?;
+            self.publish(attempt, &job, &parsed, digest, spent).await?;
         }
         self.finish(attempt, &job).await
     }
@@ -75,7 +70,8 @@ impl Ingestion {
         file: &FileRecord,
         domain: &DomainRecord,
         attempt: &Attempt<'_>,
-    ) -> Result<(ParsedDocument, Sha256, JobCounters), Stop> {
+        spent: &mut JobCounters,
+    ) -> Result<(ParsedDocument, Sha256), Stop> {
         let permanent = |code, stage, detail: String| Stop::Permanent { code, stage, detail };
         let key =
             anchorage_domain::ObjectKey { tenant: attempt.scope.tenant(), file: attempt.file, version: job.version };
@@ -91,7 +87,7 @@ impl Ingestion {
             let detail = format!("{} bytes arrived, and their digest is not the announced one", blob.bytes.len());
             return Err(permanent(FailureCode::ChecksumMismatch, Stage::Read, detail));
         }
-        let counters = JobCounters { bytes_read: blob.bytes.len() as u64, ..JobCounters::default() };
+        spent.bytes_read = blob.bytes.len() as u64;
         let hint =
             MediaHint { filename: Some(file.filename.to_string()), content_type: Some(file.content_type.clone()) };
         let (policy, limits) = (domain.policy.chunking, self.limits.clone());
@@ -99,70 +95,20 @@ impl Ingestion {
         let parsed = tokio::task::spawn_blocking(move || parse_and_chunk(&blob.bytes, &hint, policy, &limits)).await;
         let parsed =
             parsed.map_err(|_| permanent(FailureCode::ParseFailed, Stage::Parse, "the parser gave up".into()))?;
-        let parsed = parsed.map_err(|error| permanent(failure_code(&error), Stage::Parse, error.to_string()))?;
-        Ok((parsed, digest, counters))
+        let mut parsed = parsed.map_err(|error| permanent(failure_code(&error), Stage::Parse, error.to_string()))?;
+        // What the source kept back is as absent from the answers as what the parser could not read.
+        parsed.coverage.partial |= !file.skipped.is_empty();
+        parsed.coverage.skipped.extend(file.skipped.iter().cloned());
+        Ok((parsed, digest))
     }
 
     /// Asked right before points are written: past its deadline an attempt may have been taken over, and what it stages
     /// would make published points inactive again. The lease outlives the deadline by more than such a write takes.
-    fn in_time(&self, attempt: &Attempt<'_>, stage: Stage) -> Result<(), Stop> {
+    pub(super) fn in_time(&self, attempt: &Attempt<'_>, stage: Stage) -> Result<(), Stop> {
         if self.clock.now() < attempt.invocation.deadline {
             return Ok(());
         }
         Err(Stop::Transient { code: FailureCode::LeaseExpired, stage, detail: "the time was up".into() })
-    }
-
-    /// Stages what is not staged yet, batch by batch, as long as there is time for another one.
-    async fn stage_all(
-        &self,
-        attempt: &Attempt<'_>,
-        job: &JobRecord,
-        file: &FileRecord,
-        domain: &DomainRecord,
-        parsed: &ParsedDocument,
-        counters: &mut JobCounters,
-    ) -> Result<(), Stop> {
-        let staged = self.index.staged(attempt.scope, attempt.file, job.generation).await;
-        let staged = staged.map_err(|outage| Stop::outage(Stage::Index, &outage))?;
-        let missing: Vec<&Chunk> = parsed.chunks.iter().filter(|chunk| !staged.contains(&chunk.index)).collect();
-        counters.chunks_reused = count(parsed.chunks.len() - missing.len());
-        for batch in missing.chunks(STAGE_BATCH) {
-            let now = self.clock.now();
-            let left = attempt.invocation.deadline.since(now);
-            if left < MIN_BATCH_TIME {
-                let detail = format!(
-                    "{} of {} chunks are staged",
-                    staged.len() + counters.chunks_indexed as usize,
-                    parsed.chunks.len()
-                );
-                return Err(Stop::Transient { code: FailureCode::LeaseExpired, stage: Stage::Embed, detail });
-            }
-            let texts: Vec<_> = batch.iter().map(|chunk| (chunk.index, chunk.text.as_str())).collect();
-            let timeout = left.saturating_sub(STAGE_TIME).min(MAX_CALL_TIME);
-            let mut requests = Vec::new();
-            for embedder in &self.embedders {
-                requests.push(embed(embedder.as_ref(), &texts, timeout));
-            }
-            let embedded = futures::future::try_join_all(requests).await?;
-            let mut dense: Vec<BTreeMap<VectorName, Vec<f32>>> = vec![BTreeMap::new(); batch.len()];
-            for (embedder, done) in self.embedders.iter().zip(embedded) {
-                counters.embed_calls += done.calls;
-                counters.tokens += done.tokens;
-                for (vectors, vector) in dense.iter_mut().zip(done.vectors) {
-                    vectors.insert(embedder.spec().name.clone(), vector);
-                }
-            }
-            let drafts: Vec<_> = batch
-                .iter()
-                .zip(dense)
-                .map(|(chunk, dense)| draft(attempt, job, file, domain, parsed, chunk, dense, now))
-                .collect();
-            self.in_time(attempt, Stage::Index)?;
-            let stage = self.index.stage(attempt.scope, &drafts).await;
-            stage.map_err(|outage| Stop::outage(Stage::Index, &outage))?;
-            counters.chunks_indexed += count(batch.len());
-        }
-        Ok(())
     }
 
     /// Activates the new generation, then makes it the file's current one: that commit is the instant of publication.
@@ -172,7 +118,7 @@ impl Ingestion {
         job: &JobRecord,
         parsed: &ParsedDocument,
         digest: Sha256,
-        counters: JobCounters,
+        spent: &mut JobCounters,
     ) -> Result<(), Stop> {
         let outage = |outage: Outage| Stop::outage(Stage::Publish, &outage);
         // Before anything is activated, and once more beside the commit: the domain may have been switched off, or the
@@ -198,13 +144,17 @@ impl Ingestion {
                 coverage: parsed.coverage.clone(),
                 at: now,
             };
+            job.counters.add(spent);
+            // Whatever this job embedded in none of its attempts was there: taken over, or staged by an attempt that
+            // died before it could say so.
+            job.counters.chunks_reused = publication.chunks.saturating_sub(job.counters.chunks_indexed);
             file.publish(publication, attempt.job, now);
-            job.counters = counters;
             job.coverage = Some(parsed.coverage.clone());
             job.note(JobEventKind::Published, None, now);
             let changes = vec![Change::PutFile(file), Change::PutJob(job)];
             match self.store.commit(attempt.scope, changes).await {
                 Ok(()) => {
+                    *spent = JobCounters::default();
                     tracing::info!(event = "ingest.job.published", file_id = %attempt.file, job_id = %attempt.job);
                     return Ok(());
                 }
@@ -229,7 +179,7 @@ impl Ingestion {
     }
 }
 
-fn count(number: usize) -> u32 {
+pub(super) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
@@ -242,45 +192,5 @@ const fn failure_code(error: &ParseError) -> FailureCode {
         ParseError::ArchiveTooLarge { .. } => FailureCode::ArchiveTooLarge,
         ParseError::ChunkLimitExceeded { .. } => FailureCode::ChunkLimitExceeded,
         ParseError::TooLarge { .. } => FailureCode::TooLarge,
-    }
-}
-
-#[expect(clippy::too_many_arguments, reason = "a point is made of all of these, and only here")]
-fn draft(
-    attempt: &Attempt<'_>,
-    job: &JobRecord,
-    file: &FileRecord,
-    domain: &DomainRecord,
-    parsed: &ParsedDocument,
-    chunk: &Chunk,
-    dense: BTreeMap<VectorName, Vec<f32>>,
-    now: Timestamp,
-) -> PointDraft {
-    let folded: Vec<_> = words(&chunk.text).into_iter().map(|word| word.text).collect();
-    let title = file.title.as_ref().map(ToString::to_string).or_else(|| parsed.title.clone());
-    PointDraft {
-        point: Point {
-            point_id: point_id(attempt.scope.tenant(), attempt.file, job.generation, chunk.index),
-            file_id: attempt.file,
-            domain: file.domain.clone(),
-            generation: job.generation,
-            chunk_index: chunk.index,
-            order_id: OrderId::of_index(chunk.index),
-            content: chunk.text.clone(),
-            content_folded: folded.join(" "),
-            content_sha256: chunk.content_sha256,
-            title,
-            heading_path: chunk.heading_path.clone(),
-            source: chunk.source.clone(),
-            quarantined: chunk.quarantined,
-            is_active: false,
-            document_type: DOCUMENT_TYPE.to_owned(),
-            metadata: file.metadata.clone(),
-            version: 1,
-            created_at: now,
-            updated_at: now,
-        },
-        dense,
-        sparse: sparse_document(domain.policy.language, &chunk.text),
     }
 }

@@ -2,16 +2,17 @@
 
 use anchorage_domain::{
     DomainKey, DomainRecord, FileId, FileRecord, Filename, Generation, IdentityHash, IdentityRecord, JobId, JobRecord,
-    ObjectKey, OrderId, PointId, TenantScope, Timestamp, VersionId,
+    ObjectKey, OrderId, PointId, Sha256, TenantScope, Timestamp, VersionId,
 };
 use anchorage_ports::{
-    Blob, BlobError, BlobStore, Change, CommitError, CountFilter, DocumentStore, EmbedError, Embedder, EmbedderSpec,
-    Embeddings, FileListing, FilePage, Generations, Hit, HybridQuery, IndexManifest, InputKind, KeywordQuery,
-    Neighbours, Outage, OutageKind, Point, PointDraft, PresignedRequest, Service, UploadTicket, VectorIndex,
+    Blob, BlobError, BlobStore, Change, CommitError, CountFilter, DenseVectors, DocumentStore, EmbedError, Embedder,
+    EmbedderSpec, Embeddings, FileListing, FilePage, Generations, Hit, HybridQuery, IndexManifest, IngestMessage,
+    InputKind, JobQueue, KeywordQuery, Neighbours, Outage, OutageKind, Point, PointDraft, PresignedRequest,
+    ReceiptHandle, Service, UploadTicket, VectorIndex,
 };
 use async_trait::async_trait;
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashMap, HashSet},
     fmt,
     sync::{
         Arc, Mutex,
@@ -193,6 +194,16 @@ impl<T: BlobStore> BlobStore for Faulty<T> {
         self.faults.call(Service::BlobStore, self.inner.presign_download(scope, key, filename, valid_for, now)).await
     }
 
+    async fn put(
+        &self,
+        scope: &TenantScope,
+        key: &ObjectKey,
+        content_type: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), BlobError> {
+        self.faults.call(Service::BlobStore, self.inner.put(scope, key, content_type, bytes)).await
+    }
+
     async fn read(
         &self,
         scope: &TenantScope,
@@ -213,6 +224,17 @@ impl<T: BlobStore> BlobStore for Faulty<T> {
 }
 
 #[async_trait]
+impl<T: JobQueue> JobQueue for Faulty<T> {
+    async fn send(&self, scope: &TenantScope, message: &IngestMessage) -> Result<(), Outage> {
+        self.faults.call(Service::Queue, self.inner.send(scope, message)).await
+    }
+
+    async fn postpone(&self, receipt: &ReceiptHandle, delay: Duration) -> Result<(), Outage> {
+        self.faults.call(Service::Queue, self.inner.postpone(receipt, delay)).await
+    }
+}
+
+#[async_trait]
 impl<T: VectorIndex> VectorIndex for Faulty<T> {
     async fn manifest(&self) -> Result<Option<IndexManifest>, Outage> {
         self.faults.call(Service::VectorIndex, self.inner.manifest()).await
@@ -224,6 +246,15 @@ impl<T: VectorIndex> VectorIndex for Faulty<T> {
 
     async fn staged(&self, scope: &TenantScope, file: FileId, generation: Generation) -> Result<HashSet<u32>, Outage> {
         self.faults.call(Service::VectorIndex, self.inner.staged(scope, file, generation)).await
+    }
+
+    async fn vectors(
+        &self,
+        scope: &TenantScope,
+        file: FileId,
+        texts: &BTreeSet<Sha256>,
+    ) -> Result<HashMap<Sha256, DenseVectors>, Outage> {
+        self.faults.call(Service::VectorIndex, self.inner.vectors(scope, file, texts)).await
     }
 
     async fn activate(&self, scope: &TenantScope, file: FileId, generation: Generation) -> Result<(), Outage> {

@@ -10,8 +10,8 @@ use crate::{
     files::{Announcement, ContentType, FileSize, Metadata},
 };
 use anchorage_domain::{
-    DomainKey, DomainPolicy, DomainRecord, Filename, Generation, IdentityRecord, Language, Revision, Sha256, TenantId,
-    VectorName,
+    DocumentType, DomainKey, DomainPolicy, DomainRecord, Filename, Generation, IdentityRecord, Language, Revision,
+    Sha256, TenantId, VectorName,
 };
 use anchorage_memory::{
     ManualClock, MemoryBlobs, MemoryEmbedder, MemoryIndex, MemoryQueue, MemoryStore, SequentialIds,
@@ -77,6 +77,7 @@ async fn world_of(embedder: Arc<MemoryEmbedder>, index: Arc<MemoryIndex>) -> Wor
         store: Arc::new(Faulty { inner: store.clone(), faults: faults.clone() }),
         blobs: Arc::new(Faulty { inner: blobs.clone(), faults: faults.clone() }),
         index: Arc::new(Faulty { inner: index.clone(), faults: faults.clone() }),
+        queue: Arc::new(Faulty { inner: queue.clone(), faults: faults.clone() }),
         embedders: vec![Arc::new(Faulty { inner: embedder.clone(), faults: faults.clone() })],
         clock: clock.clone(),
         ids,
@@ -117,6 +118,8 @@ impl World {
             title: None,
             external_id: Some("x".parse().unwrap()),
             metadata: Metadata::default(),
+            document_type: DocumentType::file(),
+            skipped: Vec::new(),
         };
         let announced = self.files.announce(&self.scope, &announcement).await.unwrap();
         let url = announced.upload.unwrap().url;
@@ -155,7 +158,7 @@ impl World {
     fn wait(&self, outcome: Option<&Outcome>) -> bool {
         match outcome {
             Some(Outcome::Retry { after, .. }) => self.clock.advance(*after + Duration::from_secs(1)),
-            Some(Outcome::Ended(_) | Outcome::Nothing(_)) => return false,
+            Some(Outcome::Ended(_) | Outcome::Nothing(_) | Outcome::Continued) => return false,
             None => self.clock.advance(INVOCATION + LEASE_MARGIN),
         }
         true

@@ -2,7 +2,8 @@
 
 use super::{faults::Fault, *};
 use anchorage_domain::PurgeReceipt;
-use anchorage_ports::OutageKind;
+use anchorage_ports::{MessageBody, OutageKind};
+use std::collections::HashMap;
 
 fn refused_with(world: &World, outcome: &Outcome) -> FailureCode {
     assert_eq!(*outcome, Outcome::Ended(JobStatus::Failed));
@@ -163,7 +164,7 @@ async fn object_that_cannot_be_ingested_fails_with_its_reason() {
 
     let other_bytes = world().await;
     let arrival = other_bytes.upload("announced", "01").await;
-    let version = other_bytes.blobs.put(arrival.key, b"something else");
+    let version = other_bytes.blobs.place(arrival.key, b"something else");
     let outcome = other_bytes.settle(&ObjectArrival { version, ..arrival }).await;
     assert_eq!(refused_with(&other_bytes, &outcome), FailureCode::ChecksumMismatch);
 
@@ -210,7 +211,7 @@ async fn object_that_no_record_expects_is_removed() {
         ObjectKey { file: "01980000-0000-7000-8000-0000000000ff".parse().unwrap(), ..arrival.key },
         ObjectKey { version: 9, ..arrival.key },
     ] {
-        let version = world.blobs.put(key, b"unasked for");
+        let version = world.blobs.place(key, b"unasked for");
         let outcome = world.deliver(&ObjectArrival { key, version, sequencer: None }).await;
         assert_eq!(outcome, Some(Outcome::Nothing(Nothing::Unexpected)));
         assert!(!world.blobs.holds(&key), "{key}");
@@ -252,22 +253,73 @@ async fn purge_counts_what_it_removed_and_runs_once() {
     assert_eq!(world.job().await.receipt, Some(expected));
 }
 
-/// Case E3: what was staged when the time ran out is not paid for again.
+/// Case E3: a document goes on in as many invocations as it takes, each under a message of its own, and pays for no chunk
+/// twice.
 #[tokio::test]
-async fn document_too_long_for_one_invocation_is_finished_by_the_next_ones() {
+async fn document_too_long_for_one_invocation_goes_on_in_the_next_ones() {
     let world = world().await;
-    let arrival = world.upload(&document("alpha", 150), "01").await;
+    let arrival = world.upload(&document("alpha", 300), "01").await;
     let clock = world.clock.clone();
     world.faults.always(move || clock.advance(Duration::from_millis(500)));
-    let short = Invocation { deadline: world.clock.now().plus(MIN_BATCH_TIME * 2), trace_id: None };
-    let first = world.ingestion.object_arrived(&world.scope, &arrival, &short).await;
-    assert_eq!(first, Outcome::Retry { code: FailureCode::LeaseExpired, after: Duration::ZERO });
-    let staged = world.index.snapshot(world.tenant()).len();
-    assert!(staged > 0 && world.file().published.is_none());
-    world.faults.always(|| {});
-    assert_eq!(world.settle(&arrival).await, Outcome::Ended(JobStatus::Succeeded));
+    let short = || Invocation { deadline: world.clock.now().plus(MIN_BATCH_TIME * 2), trace_id: None };
+    let mut outcome = world.ingestion.object_arrived(&world.scope, &arrival, &short()).await;
+    let mut invocations = 1;
+    while outcome == Outcome::Continued {
+        assert!(world.file().published.is_none());
+        let MessageBody::RunJob { file_id, job_id, .. } = world.queue.receive().unwrap().anchorage;
+        outcome = world.ingestion.run(&world.scope, file_id, job_id, &short()).await;
+        invocations += 1;
+    }
+    assert_eq!(outcome, Outcome::Ended(JobStatus::Succeeded));
+    assert!(invocations > 2, "{invocations}");
+    assert_eq!(world.queue.receive(), None);
+    let (job, points) = (world.job().await, world.index.snapshot(world.tenant()).len());
+    assert_eq!((job.counters.chunks_indexed as usize, job.counters.chunks_reused), (points, 0));
+    assert_eq!(world.embedder.inputs().len(), points, "no chunk is embedded twice");
+    let continued = job.events.iter().filter(|event| event.kind == JobEventKind::Continued).count();
+    assert_eq!(continued, invocations - 1);
+}
+
+/// Otherwise a job that gets nowhere would send itself round for ever.
+#[tokio::test]
+async fn invocation_without_time_for_one_batch_is_a_failed_delivery() {
+    let world = world().await;
+    let arrival = world.upload(&document("alpha", 3), "01").await;
+    let none = Invocation { deadline: world.clock.now().plus(Duration::from_secs(1)), trace_id: None };
+    let outcome = world.ingestion.object_arrived(&world.scope, &arrival, &none).await;
+    assert_eq!(outcome, Outcome::Retry { code: FailureCode::LeaseExpired, after: Duration::ZERO });
+    assert_eq!(world.queue.receive(), None);
+    assert_eq!(world.file().failure.map(|failure| failure.detail), Some("0 of 3 chunks are staged".to_owned()));
+}
+
+/// What changed is paid for, and nothing else, wherever it stands now.
+#[tokio::test]
+async fn new_version_embeds_the_chunks_that_are_new() {
+    let world = world().await;
+    let section = |n: usize, text: &str| format!("# Section {n}\n\n{text} {}", "speaks of many things ".repeat(12));
+    let first: Vec<_> = (0..80).map(|n| section(n, &format!("word{n}"))).collect();
+    world.ingest(&first.join("\n\n"), "01").await;
+    let vectors = |world: &World| {
+        let points = world.index.snapshot(world.tenant()).into_iter();
+        points.map(|draft| (draft.point.content_sha256, draft.dense)).collect::<HashMap<_, _>>()
+    };
+    let (before, paid) = (vectors(&world), world.embedder.inputs().len());
+    let mut second = first;
+    second.swap(3, 70);
+    second[40] = section(40, "another word");
+    world.ingest(&second.join("\n\n"), "02").await;
+    assert_eq!(world.embedder.inputs().len() - paid, 1);
     let counters = world.job().await.counters;
-    assert_eq!(counters.chunks_reused as usize, staged);
-    let points = world.index.snapshot(world.tenant()).len();
-    assert_eq!((counters.chunks_indexed as usize, world.embedder.inputs().len()), (points - staged, points));
+    assert_eq!((counters.chunks_indexed, counters.chunks_reused, counters.embed_calls), (1, 79, 1));
+    let kept = vectors(&world).into_iter().filter(|(text, vectors)| before.get(text) == Some(vectors)).count();
+    assert_eq!(kept, 79);
+}
+
+/// A text that stands in a document many times is one text.
+#[tokio::test]
+async fn text_that_repeats_is_embedded_once() {
+    let world = world().await;
+    let section = format!("# Section\n\n{}", "says the same again ".repeat(12));
+    world.ingest(&vec![section; 50].join("\n\n"), "01").await;
+    assert_eq!((world.index.snapshot(world.tenant()).len(), world.embedder.inputs().len()), (50, 1));
 }

@@ -1,0 +1,3 @@
+//! One file per route.
+
+pub mod receive;

@@ -13,7 +13,7 @@ use anchorage_ports::{
 };
 use serde_json::json;
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -60,7 +60,7 @@ fn draft(scope: &TenantScope, file: FileId, generation: Generation, index: u32, 
     let words = text
         .split_whitespace()
         .map(|word| u32::from_be_bytes(Sha256::of(word.as_bytes()).as_bytes()[..4].try_into().unwrap()) >> 1);
-    let indices: Vec<u32> = words.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+    let indices: Vec<u32> = words.collect::<BTreeSet<_>>().into_iter().collect();
     PointDraft {
         point: Point {
             point_id: point_id(scope.tenant(), file, generation, index),
@@ -141,6 +141,40 @@ async fn staging_reads_back_whole_at_once_and_twice_changes_nothing() {
         }
         assert_eq!(index.staged(&scope, file, FIRST).await.unwrap(), HashSet::from([0, 1, 2, 3, 4]));
         assert_eq!(index.staged(&scope, file, SECOND).await.unwrap(), HashSet::new());
+    }
+}
+
+/// An index may scale a vector to length 1 when it stores it; what is taken over is then stored as it was.
+#[tokio::test]
+async fn vectors_of_texts_are_found_in_their_file_alone_and_are_the_same_when_staged_again() {
+    let unit = |vector: &[f32]| {
+        let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        vector.iter().map(|value| value / length).collect::<Vec<_>>()
+    };
+    for index in indexes().await {
+        let (scope, file) = (fresh_scope(), FileId::new(fresh_id()));
+        let mut drafts: Vec<_> = (0..3).map(|n| draft(&scope, file, FIRST, n, &format!("text {n}"))).collect();
+        // The same text once more, far more often than a page has room for.
+        drafts.extend((3..300).map(|n| draft(&scope, file, FIRST, n, "text 2")));
+        index.stage(&scope, &drafts).await.unwrap();
+        let digest = |text: &str| Sha256::of(text.as_bytes());
+        let texts = BTreeSet::from(["text 0", "text 2", "nowhere"].map(digest));
+        let found = index.vectors(&scope, file, &texts).await.unwrap();
+        let digests: BTreeSet<_> = found.keys().copied().collect();
+        assert_eq!(digests, BTreeSet::from(["text 0", "text 2"].map(digest)), "what is inactive counts");
+        for (left, right) in unit(&found[&digest("text 0")][&dense()]).iter().zip(unit(&drafts[0].dense[&dense()])) {
+            assert!((left - right).abs() < 1e-6, "{left} {right}");
+        }
+        let mut moved = draft(&scope, FileId::new(fresh_id()), SECOND, 7, "text 0");
+        moved.dense = found[&digest("text 0")].clone();
+        index.stage(&scope, std::slice::from_ref(&moved)).await.unwrap();
+        let again = index.vectors(&scope, moved.point.file_id, &texts).await.unwrap();
+        assert_eq!(again, HashMap::from([(digest("text 0"), moved.dense)]));
+        assert!(
+            index.vectors(&fresh_scope(), file, &texts).await.unwrap().is_empty(),
+            "another tenant has none of them"
+        );
+        assert!(index.vectors(&scope, file, &BTreeSet::new()).await.unwrap().is_empty());
     }
 }
 

@@ -24,6 +24,7 @@ use filter::Conditions;
 use qdrant_client::qdrant::{
     CountPointsBuilder, DeletePointsBuilder, Direction, Filter, OrderByBuilder, PointId as QdrantId, PointStruct,
     PointsIdsList, RetrievedPoint, ScrollPointsBuilder, SetPayloadPointsBuilder, UpsertPointsBuilder, Value,
+    VectorsSelector, with_vectors_selector::SelectorOptions,
 };
 use schema::{Field, MANIFEST_KEY};
 use secrecy::SecretString;
@@ -238,12 +239,13 @@ impl VectorIndex for QdrantIndex {
             return Ok(found);
         }
         let filter = Conditions::of(scope).file(file).texts(texts).filter();
-        let names: Vec<String> = self.vectors.iter().map(|spec| spec.name.to_string()).collect();
+        let names = self.vectors.iter().map(|spec| spec.name.to_string()).collect();
+        let wanted = SelectorOptions::Include(VectorsSelector { names });
         let mut offset = None;
         // A text can stand in a file many times: it is read on until each has been met, or there is no more.
         while found.len() < texts.len() {
             let request = self.page(filter.clone(), offset, &[Field::ContentSha256]);
-            let request = request.limit(VECTORS_PAGE).with_vectors(names.clone());
+            let request = request.limit(VECTORS_PAGE).with_vectors(wanted.clone());
             let (points, next) = self.scroll(request).await?;
             for point in points {
                 if let Some((text, vectors)) = dense_vectors(point, &self.vectors)? {

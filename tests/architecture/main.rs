@@ -78,7 +78,7 @@ fn dependencies_point_one_way() {
         ("anchorage-connectors", &["anchorage-domain"]),
         ("anchorage-documents", &["anchorage-domain"]),
         ("anchorage-ports", &["anchorage-domain"]),
-        ("anchorage-service", &["anchorage-domain", "anchorage-documents", "anchorage-ports"]),
+        ("anchorage-service", &["anchorage-domain", "anchorage-connectors", "anchorage-documents", "anchorage-ports"]),
         ("anchorage-memory", &["anchorage-domain", "anchorage-ports"]),
         ("anchorage-adapters", &["anchorage-domain", "anchorage-ports"]),
         ("anchorage-lambda", &["anchorage-domain", "anchorage-ports", "anchorage-service", "anchorage-adapters"]),

@@ -19,6 +19,11 @@ const MAX_BLOCKS: usize = 500_000;
 pub(crate) const MAX_LABEL_CHARS: usize = 200;
 /// Most title lines above a table that are repeated with its header; more of them are rows.
 pub(crate) const MAX_TITLE_LINES: usize = 4;
+/// Most columns or rows that one cell of a table may claim to span.
+pub(crate) const MAX_SPAN: u32 = 1_000;
+/// Deepest table inside tables that keeps its borders; what is nested deeper is text of the cell it stands in. Every level
+/// writes the text of those inside it once more.
+pub(crate) const MAX_TABLE_DEPTH: usize = 16;
 /// Most chunks of one document.
 const MAX_CHUNKS: usize = 20_000;
 

@@ -135,6 +135,11 @@ fn resolve(folder: &str, target: &str) -> String {
     path.join("/")
 }
 
+/// The last segment of a part's name.
+pub(super) fn file_name(part: &str) -> &str {
+    part.rsplit('/').next().unwrap_or(part)
+}
+
 /// The value of an attribute by its local name. Attributes are not checked against each other: a tag with very many of
 /// them stays linear.
 pub(super) fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
@@ -145,7 +150,8 @@ pub(super) fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> 
     )
 }
 
-fn for_each_start(xml: &str, mut visit: impl FnMut(&BytesStart<'_>)) -> Result<(), ParseError> {
+/// Calls `visit` for the start of every element of a part, in order.
+pub(super) fn for_each_start(xml: &str, mut visit: impl FnMut(&BytesStart<'_>)) -> Result<(), ParseError> {
     let mut reader = Reader::from_str(xml);
     loop {
         match reader.read_event() {

@@ -4,8 +4,11 @@ mod archive;
 mod decode;
 mod delimited;
 mod docx;
+mod grid;
+mod html;
 mod markdown;
 mod plain;
+mod text_kind;
 mod workbook;
 
 use crate::{Limits, ParseError, limits::MAX_LABEL_CHARS};
@@ -26,6 +29,7 @@ pub enum MediaType {
     Text,
     Markdown,
     Csv,
+    Html,
     Docx,
     Xlsx,
 }
@@ -109,10 +113,11 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
         }
         Sniffed::Text => {
             let decoded = decode::decode(bytes)?;
-            let kind = text_kind(hint);
+            let kind = text_kind::of(&decoded.text, hint);
             let mut parsed = match kind {
                 MediaType::Markdown => markdown::parse(&decoded.text, limits)?,
                 MediaType::Csv => delimited::parse(&decoded.text, limits)?,
+                MediaType::Html => html::parse(&decoded.text, limits)?,
                 MediaType::Text | MediaType::Docx | MediaType::Xlsx => plain::parse(&decoded.text, limits)?,
             };
             parsed.coverage.replaced_chars = decoded.replaced;
@@ -178,25 +183,7 @@ fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
     if let Some((_, detected)) = known.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Err(unsupported(detected));
     }
-    let start = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let start: Vec<u8> = start.iter().copied().skip_while(u8::is_ascii_whitespace).take(16).collect();
-    let start = start.to_ascii_lowercase();
-    if start.starts_with(b"<!doctype html") || start.starts_with(b"<html") {
-        return Err(unsupported("an HTML page"));
-    }
     Ok(Sniffed::Text)
-}
-
-/// Which kind of text a file says it is. Without a word of it, plain.
-fn text_kind(hint: &MediaHint) -> MediaType {
-    let extension = hint.filename.as_deref().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end.to_lowercase());
-    let content_type =
-        hint.content_type.as_deref().map(|t| t.split(';').next().unwrap_or_default().trim().to_lowercase());
-    match (extension.as_deref(), content_type.as_deref()) {
-        (Some("csv" | "tsv"), _) | (_, Some("text/csv" | "text/tab-separated-values")) => MediaType::Csv,
-        (Some("md" | "markdown"), _) | (_, Some("text/markdown" | "text/x-markdown")) => MediaType::Markdown,
-        _ => MediaType::Text,
-    }
 }
 
 /// The one place where control characters leave a text, before any offset into it is taken. Tabs and line ends stay.
@@ -218,8 +205,8 @@ pub(crate) fn push_block(blocks: &mut Vec<Block>, block: Block, limits: &Limits)
     Ok(())
 }
 
-/// A name as it is repeated: on one line, and shortened where it is longer than a label.
-pub(crate) fn label(text: &str) -> String {
+/// A text on one line.
+pub(crate) fn words_of(text: &str) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {
         if !words.is_empty() {
@@ -227,6 +214,12 @@ pub(crate) fn label(text: &str) -> String {
         }
         words.push_str(word);
     }
+    words
+}
+
+/// A name as it is repeated: on one line, and shortened where it is longer than a label.
+pub(crate) fn label(text: &str) -> String {
+    let words = words_of(text);
     match words.char_indices().nth(MAX_LABEL_CHARS) {
         Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
         None => words,

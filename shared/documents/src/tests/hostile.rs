@@ -164,3 +164,63 @@ fn archive_inside_a_document_is_left_alone() {
     let bytes = zip.finish().unwrap().into_inner();
     assert_eq!(texts(&named(&bytes, "a.docx").unwrap()), ["outer"]);
 }
+
+/// Every level of nesting writes what is inside it once more: the levels are bounded, the text is not lost.
+#[test]
+fn tables_nested_deep_are_read_whole_in_linear_time() {
+    let deep = |depth: usize| {
+        let text = "word ".repeat(100_000);
+        format!("{}{}{}", "<w:tbl><w:tr><w:tc>".repeat(depth), paragraph(&text), "</w:tc></w:tr></w:tbl>".repeat(depth))
+    };
+    let document = in_time(|| named(&docx(&deep(80)), "a.docx")).unwrap();
+    assert_eq!(document.source_text.matches("word").count(), 100_000);
+}
+
+/// What Word would write before an item is not stored: a short text must not become a long one, item by item.
+#[test]
+fn numbers_of_list_items_are_bounded() {
+    let numbering = format!(
+        r#"<w:numbering><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="lowerLetter"/>
+        <w:start w:val="3000"/><w:lvlText w:val="{}"/></w:lvl></w:abstractNum>
+        <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>"#,
+        "%1".repeat(100_000)
+    );
+    let body = "<w:p><w:pPr><w:numPr><w:numId w:val=\"1\"/></w:numPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>".repeat(500);
+    let bytes = docx_with(TRANSITIONAL, &body, &[("numbering", "n.xml", &numbering)]);
+    let document = in_time(|| named(&bytes, "a.docx")).unwrap();
+    assert!(document.source_text.len() < 500 * 300, "{}", document.source_text.len());
+}
+
+/// Case P15: nesting costs no stack, and closing what was never opened no time.
+#[test]
+fn html_nested_or_crossed_without_end_is_read_whole_in_linear_time() {
+    const N: usize = 100_000;
+    for (open, close) in [
+        ("<div>", "</div>"),
+        ("<div>", "</section>"),
+        ("<table><tr><td>", "</table>"),
+        ("<ul><li>", "</li>"),
+        ("<b>", "</i>"),
+        ("<p>", ""),
+        ("<a@b>", ""),
+        ("<li><div>", "</p>"),
+        ("<td><p>", "</td>"),
+    ] {
+        let html = format!("<html>{}middle{}end", open.repeat(N), close.repeat(N));
+        let document = in_time(|| named(html.as_bytes(), "a.html")).unwrap();
+        assert!(document.source_text.contains("middle"), "{open}");
+        assert!(document.source_text.contains("end"), "{open}");
+    }
+    let pieces = format!("<html>{}{}", "<div>".repeat(N), "<li>x<p>y</li></pre></table>".repeat(N / 4));
+    assert_eq!(in_time(|| named(pieces.as_bytes(), "a.html")).unwrap().source_text.matches('y').count(), N / 4);
+}
+
+#[test]
+fn html_cells_that_span_without_end_are_bounded() {
+    let row = "<tr><td colspan=1000 rowspan=60000>x</td></tr>";
+    let html = format!("<html><table>{}</table>", row.repeat(10_000));
+    assert_eq!(code(&in_time(|| named(html.as_bytes(), "a.html")).unwrap_err()), "too_large");
+    let attributes: Vec<_> = (0..100_000).map(|n| format!("a{n}=1 ")).collect();
+    let html = format!("<html><p {}>hello", attributes.concat());
+    assert_eq!(texts(&in_time(|| named(html.as_bytes(), "a.html")).unwrap()), ["hello"]);
+}

@@ -1,10 +1,7 @@
 //! Office archives, read behind a guard: bounds are on what an entry really inflates to, whatever its header claims.
 
+use super::xml::{attribute, for_each_start};
 use crate::{Limits, ParseError};
-use quick_xml::{
-    Reader, XmlVersion,
-    events::{BytesStart, Event},
-};
 use std::{
     collections::HashMap,
     io::{Cursor, Read as _},
@@ -138,27 +135,4 @@ fn resolve(folder: &str, target: &str) -> String {
 /// The last segment of a part's name.
 pub(super) fn file_name(part: &str) -> &str {
     part.rsplit('/').next().unwrap_or(part)
-}
-
-/// The value of an attribute by its local name. Attributes are not checked against each other: a tag with very many of
-/// them stays linear.
-pub(super) fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
-    let mut attributes = element.attributes();
-    attributes.with_checks(false);
-    attributes.filter_map(Result::ok).find(|attribute| attribute.key.local_name().as_ref() == name).and_then(
-        |attribute| attribute.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned),
-    )
-}
-
-/// Calls `visit` for the start of every element of a part, in order.
-pub(super) fn for_each_start(xml: &str, mut visit: impl FnMut(&BytesStart<'_>)) -> Result<(), ParseError> {
-    let mut reader = Reader::from_str(xml);
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(element) | Event::Empty(element)) => visit(&element),
-            Ok(Event::Eof) => return Ok(()),
-            Ok(_) => {}
-            Err(_) => return Err(ParseError::failed("a part of the document is no XML")),
-        }
-    }
 }

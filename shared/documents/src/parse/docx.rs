@@ -5,18 +5,16 @@ mod styles;
 
 use super::{
     Block, BlockKind, Content, Outline, Parsed,
-    archive::{Archive, attribute, file_name},
+    archive::{Archive, file_name},
     clean,
     grid::{Cells, Grid},
     label, push_block,
+    xml::{self, Visit, attribute, is_on},
 };
 use crate::{Limits, ParseError, limits::MAX_TABLE_DEPTH};
 use anchorage_domain::{SkipReason, Skipped};
 use numbering::Numbering;
-use quick_xml::{
-    Reader,
-    events::{BytesStart, Event},
-};
+use quick_xml::events::BytesStart;
 use std::collections::HashMap;
 use styles::{NumberRef, Style, outline_level};
 
@@ -101,11 +99,6 @@ struct Walk<'a> {
     tables: Vec<TableFrame>,
     /// Open tables that are nested too deep to be tables.
     flat: usize,
-    /// For each open alternative, whether one of its choices was taken.
-    alternatives: Vec<bool>,
-    /// Elements open inside something that is left out, itself included; 0 when nothing is.
-    skipping: usize,
-    depth: usize,
     in_text: bool,
 }
 
@@ -123,160 +116,18 @@ impl<'a> Walk<'a> {
             paragraphs: Vec::new(),
             tables: Vec::new(),
             flat: 0,
-            alternatives: Vec::new(),
-            skipping: 0,
-            depth: 0,
             in_text: false,
         }
     }
 
     fn run(&mut self, xml: &str) -> Result<(), ParseError> {
-        let mut reader = Reader::from_str(xml);
-        loop {
-            match reader.read_event() {
-                Ok(Event::Start(element)) => {
-                    self.depth += 1;
-                    if self.depth > self.limits.max_depth {
-                        let problem = format!("the document is nested deeper than {} elements", self.limits.max_depth);
-                        return Err(ParseError::failed(problem));
-                    }
-                    self.start(&element);
-                }
-                Ok(Event::Empty(element)) => {
-                    self.start(&element);
-                    self.end(element.local_name().as_ref())?;
-                }
-                Ok(Event::End(element)) => {
-                    self.depth = self.depth.saturating_sub(1);
-                    self.end(element.local_name().as_ref())?;
-                }
-                Ok(Event::Text(text)) => self.text(&text.xml_content(quick_xml::XmlVersion::Implicit1_0)),
-                Ok(Event::CData(text)) => self.text(&text.xml_content(quick_xml::XmlVersion::Implicit1_0)),
-                Ok(Event::GeneralRef(reference)) => {
-                    let character = reference.resolve_char_ref().ok().flatten().map(String::from);
-                    let named = || quick_xml::escape::resolve_predefined_entity(&reference).map(str::to_owned);
-                    if let Some(text) = character.or_else(named) {
-                        self.text(&text);
-                    }
-                }
-                Ok(Event::Eof) if self.depth > 0 => return Err(ParseError::failed("the document's XML is cut off")),
-                Ok(Event::Eof) => return Ok(()),
-                Ok(_) => {}
-                Err(_) => return Err(ParseError::failed("the document's main part is no well-formed XML")),
-            }
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        if self.in_text && self.skipping == 0 {
-            self.push(text);
-        }
+        xml::walk(xml, self.limits, self)
     }
 
     fn push(&mut self, text: &str) {
         if let Some(paragraph) = self.paragraphs.last_mut() {
             paragraph.text.push_str(text);
         }
-    }
-
-    fn start(&mut self, element: &BytesStart<'_>) {
-        let name = element.local_name();
-        let name = name.as_ref();
-        if self.skipping > 0 {
-            self.skipping += 1;
-            return;
-        }
-        match name {
-            // Deleted and moved-away text is gone; what a field does and where tabulators stand is no text.
-            "del" | "moveFrom" | "instrText" | "delText" | "tabs" => self.skipping = 1,
-            // Once one alternative was taken, the others would say the same again.
-            "Choice" | "Fallback" if self.alternatives.last().copied().unwrap_or(false) => self.skipping = 1,
-            // Separators between notes are no notes.
-            "footnote" | "endnote" if attribute(element, "type").is_some_and(|kind| kind != "normal") => {
-                self.skipping = 1;
-            }
-            "AlternateContent" => self.alternatives.push(false),
-            "Choice" => {
-                if let Some(taken) = self.alternatives.last_mut() {
-                    *taken = true;
-                }
-            }
-            "p" => self.paragraphs.push(Paragraph::default()),
-            "t" => self.in_text = true,
-            "tab" => self.push("\t"),
-            "br" | "cr" => self.push("\n"),
-            "noBreakHyphen" => self.push("-"),
-            "pStyle" => {
-                let style = attribute(element, "val").and_then(|style| self.styles.get(&style));
-                if let (Some(paragraph), Some(style)) = (self.paragraphs.last_mut(), style) {
-                    paragraph.heading = style.heading.or(paragraph.heading);
-                    paragraph.number = style.number.clone();
-                }
-            }
-            "outlineLvl" => {
-                if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.heading = outline_level(element).or(paragraph.heading);
-                }
-            }
-            "numId" => {
-                if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.number.list = attribute(element, "val");
-                }
-            }
-            "ilvl" => {
-                if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.number.level = attribute(element, "val").and_then(|level| level.parse().ok());
-                }
-            }
-            "tbl" if self.tables.len() >= MAX_TABLE_DEPTH => self.flat += 1,
-            "tbl" => self.tables.push(TableFrame::default()),
-            name if self.flat == 0 => {
-                if let Some(table) = self.tables.last_mut() {
-                    table.start(name, element);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn end(&mut self, name: &str) -> Result<(), ParseError> {
-        if self.skipping > 0 {
-            self.skipping -= 1;
-            return Ok(());
-        }
-        match name {
-            "AlternateContent" => {
-                self.alternatives.pop();
-            }
-            "t" => self.in_text = false,
-            "p" => {
-                if let Some(paragraph) = self.paragraphs.pop() {
-                    self.paragraph(&paragraph)?;
-                }
-            }
-            "tbl" if self.flat > 0 => self.flat -= 1,
-            "tc" | "tr" if self.flat > 0 => {}
-            "tc" => {
-                if let Some(table) = self.tables.last_mut() {
-                    if table.continued {
-                        table.grid.end_continued_cell(table.columns, &mut self.cells)?;
-                    } else {
-                        table.grid.end_cell(table.columns, 1, &mut self.cells)?;
-                    }
-                }
-            }
-            "tr" => {
-                if let Some(table) = self.tables.last_mut() {
-                    table.grid.end_row(&mut self.cells)?;
-                    if table.header {
-                        table.grid.mark_last_row();
-                    }
-                }
-            }
-            "tbl" => self.table()?,
-            _ => {}
-        }
-        Ok(())
     }
 
     fn paragraph(&mut self, paragraph: &Paragraph) -> Result<(), ParseError> {
@@ -327,13 +178,106 @@ impl<'a> Walk<'a> {
     }
 }
 
+impl Visit for Walk<'_> {
+    fn skips(&self, name: &str, element: &BytesStart<'_>) -> bool {
+        match name {
+            // Deleted and moved-away text is gone; what a field does and where tabulators stand is no text.
+            "del" | "moveFrom" | "instrText" | "delText" | "tabs" => true,
+            // Separators between notes are no notes.
+            "footnote" | "endnote" => attribute(element, "type").is_some_and(|kind| kind != "normal"),
+            _ => false,
+        }
+    }
+
+    fn start(&mut self, name: &str, element: &BytesStart<'_>) -> Result<(), ParseError> {
+        match name {
+            "p" => self.paragraphs.push(Paragraph::default()),
+            "t" => self.in_text = true,
+            "tab" => self.push("\t"),
+            "br" | "cr" => self.push("\n"),
+            "noBreakHyphen" => self.push("-"),
+            "pStyle" => {
+                let style = attribute(element, "val").and_then(|style| self.styles.get(&style));
+                if let (Some(paragraph), Some(style)) = (self.paragraphs.last_mut(), style) {
+                    paragraph.heading = style.heading.or(paragraph.heading);
+                    paragraph.number = style.number.clone();
+                }
+            }
+            "outlineLvl" => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.heading = outline_level(element).or(paragraph.heading);
+                }
+            }
+            "numId" => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.number.list = attribute(element, "val");
+                }
+            }
+            "ilvl" => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.number.level = attribute(element, "val").and_then(|level| level.parse().ok());
+                }
+            }
+            "tbl" if self.tables.len() >= MAX_TABLE_DEPTH => self.flat += 1,
+            "tbl" => self.tables.push(TableFrame::default()),
+            name if self.flat == 0 => {
+                if let Some(table) = self.tables.last_mut() {
+                    table.start(name, element);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str) -> Result<(), ParseError> {
+        match name {
+            "t" => self.in_text = false,
+            "p" => {
+                if let Some(paragraph) = self.paragraphs.pop() {
+                    self.paragraph(&paragraph)?;
+                }
+            }
+            "tbl" if self.flat > 0 => self.flat -= 1,
+            "tc" | "tr" if self.flat > 0 => {}
+            "tc" => {
+                if let Some(table) = self.tables.last_mut() {
+                    if table.continued {
+                        table.grid.end_continued_cell(table.columns, &mut self.cells)?;
+                    } else {
+                        table.grid.end_cell(table.columns, 1, &mut self.cells)?;
+                    }
+                }
+            }
+            "tr" => {
+                if let Some(table) = self.tables.last_mut() {
+                    table.grid.end_row(&mut self.cells)?;
+                    if table.header {
+                        table.grid.mark_last_row();
+                    }
+                }
+            }
+            "tbl" => self.table()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), ParseError> {
+        if self.in_text {
+            self.push(text);
+        }
+        Ok(())
+    }
+}
+
 impl TableFrame {
     fn start(&mut self, name: &str, element: &BytesStart<'_>) {
         let value = || attribute(element, "val");
         match name {
             "tr" => self.header = false,
             "tc" => (self.columns, self.continued) = (1, false),
-            "tblHeader" => self.header = value().is_none_or(|on| !matches!(on.as_str(), "0" | "false" | "off")),
+            "tblHeader" => self.header = is_on(value().as_deref()),
             "gridSpan" => self.columns = value().and_then(|columns| columns.parse().ok()).unwrap_or(1),
             "vMerge" | "hMerge" => self.continued |= value().is_none_or(|merge| merge == "continue"),
             _ => {}

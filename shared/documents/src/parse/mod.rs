@@ -8,11 +8,16 @@ mod grid;
 mod html;
 mod markdown;
 mod plain;
+mod pptx;
 mod text_kind;
 mod workbook;
+mod xml;
 
-use crate::{Limits, ParseError, limits::MAX_LABEL_CHARS};
-use anchorage_domain::Coverage;
+use crate::{
+    Limits, ParseError,
+    limits::{MAX_LABEL_CHARS, MAX_SKIPPED},
+};
+use anchorage_domain::{Coverage, SkipReason, Skipped};
 use archive::Archive;
 use std::sync::Arc;
 
@@ -31,6 +36,7 @@ pub enum MediaType {
     Csv,
     Html,
     Docx,
+    Pptx,
     Xlsx,
 }
 
@@ -98,16 +104,21 @@ pub(crate) struct Typed {
 }
 
 pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<Typed, ParseError> {
-    let (media_type, parsed) = match sniff(bytes)? {
+    let (media_type, mut parsed) = match sniff(bytes)? {
         Sniffed::Archive => {
             let mut archive = Archive::open(bytes, limits)?;
             let main = archive.main_part()?;
             match main.content_type.as_str() {
-                t if t.contains("wordprocessingml") => {
+                t if t.contains("wordprocessingml") || t.contains("ms-word") => {
                     (MediaType::Docx, docx::parse(&mut archive, &main.name, limits)?)
                 }
-                t if t.contains("spreadsheetml") => (MediaType::Xlsx, workbook::parse(bytes, limits)?),
-                t if t.contains("presentationml") => return Err(unsupported("a presentation")),
+                t if t.contains("presentationml") || t.contains("ms-powerpoint") => {
+                    (MediaType::Pptx, pptx::parse(&mut archive, &main.name, limits)?)
+                }
+                t if t.contains("sheet.binary") => return Err(unsupported("a workbook of the binary kind")),
+                t if t.contains("spreadsheetml") || t.contains("ms-excel") => {
+                    (MediaType::Xlsx, workbook::parse(bytes, limits)?)
+                }
                 _ => return Err(unsupported("an archive of another kind")),
             }
         }
@@ -118,7 +129,9 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
                 MediaType::Markdown => markdown::parse(&decoded.text, limits)?,
                 MediaType::Csv => delimited::parse(&decoded.text, limits)?,
                 MediaType::Html => html::parse(&decoded.text, limits)?,
-                MediaType::Text | MediaType::Docx | MediaType::Xlsx => plain::parse(&decoded.text, limits)?,
+                MediaType::Text | MediaType::Docx | MediaType::Pptx | MediaType::Xlsx => {
+                    plain::parse(&decoded.text, limits)?
+                }
             };
             parsed.coverage.replaced_chars = decoded.replaced;
             (kind, parsed)
@@ -128,12 +141,23 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
     if size > limits.max_text_bytes {
         return Err(ParseError::TooLarge { limit: limits.max_text_bytes as u64 });
     }
+    bound(&mut parsed.coverage.skipped);
     Ok(Typed {
         media_type,
         title: parsed.title.as_deref().map(label),
         blocks: parsed.blocks,
         coverage: parsed.coverage,
     })
+}
+
+/// Names the first of what was left out and counts the rest, those that make the document partial before the others.
+fn bound(skipped: &mut Vec<Skipped>) {
+    if skipped.len() > MAX_SKIPPED {
+        skipped.sort_by_key(|skipped| matches!(skipped.reason, SkipReason::Hidden | SkipReason::Aside));
+        let more = skipped.split_off(MAX_SKIPPED);
+        let reason = more.first().map_or(SkipReason::Aside, |first| first.reason);
+        skipped.push(Skipped { what: format!("and {} more", more.len()), reason });
+    }
 }
 
 impl Block {
@@ -278,6 +302,21 @@ mod tests {
         let longest = "ن".repeat(MAX_LABEL_CHARS);
         assert_eq!(label(&longest), longest);
         assert_eq!(label(&format!("{longest}ن")), format!("{longest}…"));
+    }
+
+    #[test]
+    fn skipped_parts_are_named_up_to_the_limit_and_counted_past_it() {
+        let part = |n: usize| Skipped {
+            what: n.to_string(),
+            reason: if n == 0 { SkipReason::Hidden } else { SkipReason::Unreadable },
+        };
+        let mut skipped: Vec<_> = (0..MAX_SKIPPED).map(part).collect();
+        bound(&mut skipped);
+        assert_eq!(skipped.len(), MAX_SKIPPED);
+        let mut skipped: Vec<_> = (0..MAX_SKIPPED + 3).map(part).collect();
+        bound(&mut skipped);
+        assert_eq!(skipped.len(), MAX_SKIPPED + 1);
+        assert_eq!((skipped[0].what.as_str(), skipped[MAX_SKIPPED].what.as_str()), ("1", "and 3 more"));
     }
 
     #[test]

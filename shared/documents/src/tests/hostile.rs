@@ -224,3 +224,16 @@ fn html_cells_that_span_without_end_are_bounded() {
     let html = format!("<html><p {}>hello", attributes.concat());
     assert_eq!(texts(&in_time(|| named(html.as_bytes(), "a.html")).unwrap()), ["hello"]);
 }
+
+/// A slide, or a part of one, that is named a thousand times is read once.
+#[test]
+fn pptx_parts_named_again_and_again_are_read_once() {
+    let content = format!("<p:sld><p:sp><a:p><a:r><a:t>{}</a:t></a:r></a:p></p:sp></p:sld>", "word ".repeat(20_000));
+    let slides = "<p:sldId id=\"256\" r:id=\"r1\"/>".repeat(100_000);
+    let main = format!("<p:presentation><p:sldIdLst>{slides}</p:sldIdLst></p:presentation>");
+    let links =
+        format!(r#"<Relationships><Relationship Id="r1" Type="{TRANSITIONAL}/slide" Target="s.xml"/></Relationships>"#);
+    let parts = [("main.xml", main.as_str()), ("_rels/main.xml.rels", links.as_str()), ("s.xml", content.as_str())];
+    let bytes = package(TRANSITIONAL, "main.xml", "presentationml.presentation", &parts);
+    assert_eq!(in_time(|| named(&bytes, "a.pptx")).unwrap().source_text.matches("word").count(), 20_000);
+}

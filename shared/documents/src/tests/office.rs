@@ -271,7 +271,7 @@ fn documents_that_cannot_be_read_say_why() {
         (docx("<w:p><w:r>"), "a.docx", "parse_failed"),
         (locked, "a.docx", "encrypted"),
         (ole, "a.xls", "unsupported_type"),
-        (presentation, "a.docx", "unsupported_type"),
+        (presentation, "a.docx", "no_text"),
         (archive(&[("readme.txt", "text")]), "a.docx", "unsupported_type"),
         (b"%PDF-1.7\n".to_vec(), "a.txt", "unsupported_type"),
         (b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "a.md", "unsupported_type"),

@@ -1,8 +1,8 @@
 //! The numbers that Word writes before the items of its lists: they are counted, not stored.
 
 use super::super::{
-    archive::{attribute, for_each_start},
     label,
+    xml::{attribute, for_each_start},
 };
 use super::styles::NumberRef;
 use crate::ParseError;

@@ -1,6 +1,6 @@
 //! What the styles of a Word document make of a paragraph: a heading of some level, an item of a numbered list.
 
-use super::super::archive::{attribute, for_each_start};
+use super::super::xml::{attribute, for_each_start};
 use crate::ParseError;
 use quick_xml::events::BytesStart;
 use std::collections::HashMap;

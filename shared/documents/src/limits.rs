@@ -24,6 +24,8 @@ pub(crate) const MAX_SPAN: u32 = 1_000;
 /// Deepest table inside tables that keeps its borders; what is nested deeper is text of the cell it stands in. Every level
 /// writes the text of those inside it once more.
 pub(crate) const MAX_TABLE_DEPTH: usize = 16;
+/// Deepest nesting of arrays and objects in JSON.
+pub(crate) const MAX_JSON_DEPTH: u32 = 128;
 /// Most parts that are named as left out; the rest is counted.
 pub(crate) const MAX_SKIPPED: usize = 100;
 /// Most chunks of one document.

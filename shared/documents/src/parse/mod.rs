@@ -6,6 +6,7 @@ mod delimited;
 mod docx;
 mod grid;
 mod html;
+mod json;
 mod markdown;
 mod plain;
 mod pptx;
@@ -20,6 +21,7 @@ use crate::{
 use anchorage_domain::{Coverage, SkipReason, Skipped};
 use archive::Archive;
 use std::sync::Arc;
+use text_kind::TextKind;
 
 /// What a file calls itself. Tells kinds of text apart, nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,6 +37,9 @@ pub enum MediaType {
     Markdown,
     Csv,
     Html,
+    Json,
+    /// A document of JSON on every line.
+    JsonLines,
     Docx,
     Pptx,
     Xlsx,
@@ -124,15 +129,7 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
         }
         Sniffed::Text => {
             let decoded = decode::decode(bytes)?;
-            let kind = text_kind::of(&decoded.text, hint);
-            let mut parsed = match kind {
-                MediaType::Markdown => markdown::parse(&decoded.text, limits)?,
-                MediaType::Csv => delimited::parse(&decoded.text, limits)?,
-                MediaType::Html => html::parse(&decoded.text, limits)?,
-                MediaType::Text | MediaType::Docx | MediaType::Pptx | MediaType::Xlsx => {
-                    plain::parse(&decoded.text, limits)?
-                }
-            };
+            let (kind, mut parsed) = parse_text(&decoded.text, hint, limits)?;
             parsed.coverage.replaced_chars = decoded.replaced;
             (kind, parsed)
         }
@@ -148,6 +145,31 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
         blocks: parsed.blocks,
         coverage: parsed.coverage,
     })
+}
+
+fn parse_text(text: &str, hint: &MediaHint, limits: &Limits) -> Result<(MediaType, Parsed), ParseError> {
+    let told = text_kind::of(text, hint);
+    let parsed = match told.kind {
+        TextKind::Markdown => markdown::parse(text, limits)?,
+        TextKind::Csv => delimited::parse(text, limits)?,
+        TextKind::Html => html::parse(text, limits)?,
+        TextKind::JsonLines => json::parse_lines(text, limits)?,
+        TextKind::Plain => plain::parse(text, limits)?,
+        TextKind::Json => match json::parse(text, limits) {
+            Ok(parsed) => parsed,
+            Err(json::JsonError::Bound(error)) if told.by_name => return Err(error),
+            // It is text all the same; that its order is lost is said where it was promised.
+            Err(_) => {
+                let mut parsed = plain::parse(text, limits)?;
+                if told.by_name {
+                    let what = "the structure of the JSON".to_owned();
+                    parsed.coverage.skipped.push(Skipped { what, reason: SkipReason::Unreadable });
+                }
+                return Ok((MediaType::Text, parsed));
+            }
+        },
+    };
+    Ok((told.kind.media_type(), parsed))
 }
 
 /// Names the first of what was left out and counts the rest, those that make the document partial before the others.

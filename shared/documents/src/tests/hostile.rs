@@ -237,3 +237,22 @@ fn pptx_parts_named_again_and_again_are_read_once() {
     let bytes = package(TRANSITIONAL, "main.xml", "presentationml.presentation", &parts);
     assert_eq!(in_time(|| named(&bytes, "a.pptx")).unwrap().source_text.matches("word").count(), 20_000);
 }
+
+/// What is called JSON and nested without end is refused; what is not called so is text.
+#[test]
+fn json_nested_without_end_is_a_typed_error() {
+    for open in ["[", "{\"a\":", "[{\"b\":"] {
+        let text = open.repeat(100_000);
+        assert_eq!(code(&in_time(|| named(text.as_bytes(), "a.json")).unwrap_err()), "parse_failed");
+        assert_eq!(in_time(|| named(text.as_bytes(), "a.txt")).unwrap().media_type, crate::MediaType::Text);
+    }
+}
+
+/// Paths are repeated on every line: they count as often as they are written.
+#[test]
+fn json_paths_do_not_multiply_past_the_bound() {
+    let key = "k".repeat(190);
+    let leaves = "{\"a\":1},".repeat(400_000);
+    let text = format!("[{{\"{key}\": [{leaves}0]}}]");
+    assert_eq!(code(&in_time(|| named(text.as_bytes(), "a.json")).unwrap_err()), "too_large");
+}

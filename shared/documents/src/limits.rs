@@ -9,7 +9,7 @@ const MAX_ARCHIVE_ENTRIES: usize = 4_096;
 /// Deepest nesting of elements in an XML part, and of blocks in Markdown.
 const MAX_DEPTH: usize = 256;
 /// Most cells of a workbook or a CSV file that hold something.
-const MAX_CELLS: usize = 2_000_000;
+const MAX_CELLS: usize = 1_000_000;
 /// Most bytes of extracted text, repeated table headers included.
 const MAX_TEXT_BYTES: usize = 32 * 1024 * 1024;
 /// Most blocks (headings, paragraphs, list items, notes, tables) of one document.
@@ -26,6 +26,8 @@ pub(crate) const MAX_SPAN: u32 = 1_000;
 pub(crate) const MAX_TABLE_DEPTH: usize = 16;
 /// Deepest nesting of arrays and objects in JSON.
 pub(crate) const MAX_JSON_DEPTH: u32 = 128;
+/// Most sheets of a workbook of the old kind.
+pub(crate) const MAX_SHEETS: usize = 1_024;
 /// Most parts that are named as left out; the rest is counted.
 pub(crate) const MAX_SKIPPED: usize = 100;
 /// Most chunks of one document.

@@ -61,6 +61,15 @@ impl<'a> Archive<'a> {
         Ok(encoding.decode(&bytes).0.into_owned())
     }
 
+    /// What kind of `OpenDocument` file this is, by its own word; nothing where it is none.
+    pub(super) fn open_document(&mut self) -> Result<Option<String>, ParseError> {
+        if !self.has("mimetype") {
+            return Ok(None);
+        }
+        let kind = self.part("mimetype")?;
+        Ok(kind.trim().strip_prefix("application/vnd.oasis.opendocument.").map(str::to_owned))
+    }
+
     /// The main document, by the package's relations and content types.
     pub(super) fn main_part(&mut self) -> Result<MainPart, ParseError> {
         if !self.has("[Content_Types].xml") {

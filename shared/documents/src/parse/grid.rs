@@ -1,6 +1,6 @@
 //! Tables as documents draw them: cells that span columns and rows, tables inside cells.
 
-use super::{Row, Table, label, workbook::is_header};
+use super::{Row, Table, label, sheets::is_header};
 use crate::{
     Limits, ParseError,
     limits::{MAX_LABEL_CHARS, MAX_SPAN, MAX_TITLE_LINES},

@@ -8,10 +8,13 @@ mod grid;
 mod html;
 mod json;
 mod markdown;
+mod ods;
 mod plain;
 mod pptx;
+mod sheets;
 mod text_kind;
 mod workbook;
+mod xls;
 mod xml;
 
 use crate::{
@@ -43,6 +46,8 @@ pub enum MediaType {
     Docx,
     Pptx,
     Xlsx,
+    Xls,
+    Ods,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,9 +114,17 @@ pub(crate) struct Typed {
 }
 
 pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<Typed, ParseError> {
-    let (media_type, mut parsed) = match sniff(bytes)? {
+    let (media_type, parsed) = match sniff(bytes)? {
         Sniffed::Archive => {
             let mut archive = Archive::open(bytes, limits)?;
+            if let Some(kind) = archive.open_document()? {
+                return match kind.as_str() {
+                    "spreadsheet" | "spreadsheet-template" => {
+                        finish(MediaType::Ods, ods::parse(&mut archive, limits)?, limits)
+                    }
+                    _ => Err(unsupported("an OpenDocument file that is no spreadsheet")),
+                };
+            }
             let main = archive.main_part()?;
             match main.content_type.as_str() {
                 t if t.contains("wordprocessingml") || t.contains("ms-word") => {
@@ -127,6 +140,10 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
                 _ => return Err(unsupported("an archive of another kind")),
             }
         }
+        Sniffed::OldOffice => match xls::parse(bytes, limits)? {
+            Some(parsed) => (MediaType::Xls, parsed),
+            None => return Err(unsupported("an Office document of the old binary kind")),
+        },
         Sniffed::Text => {
             let decoded = decode::decode(bytes)?;
             let (kind, mut parsed) = parse_text(&decoded.text, hint, limits)?;
@@ -134,6 +151,11 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
             (kind, parsed)
         }
     };
+    finish(media_type, parsed, limits)
+}
+
+/// What holds for every kind of document alike.
+fn finish(media_type: MediaType, mut parsed: Parsed, limits: &Limits) -> Result<Typed, ParseError> {
     let size: usize = parsed.blocks.iter().map(Block::size).sum();
     if size > limits.max_text_bytes {
         return Err(ParseError::TooLarge { limit: limits.max_text_bytes as u64 });
@@ -193,6 +215,7 @@ impl Block {
 
 enum Sniffed {
     Archive,
+    OldOffice,
     Text,
 }
 
@@ -220,11 +243,7 @@ fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
     if bytes.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") {
         let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let encrypted = bytes.windows(name.len()).any(|window| window == name);
-        return Err(if encrypted {
-            ParseError::Encrypted
-        } else {
-            unsupported("an Office document of the old binary kind")
-        });
+        return if encrypted { Err(ParseError::Encrypted) } else { Ok(Sniffed::OldOffice) };
     }
     if let Some((_, detected)) = known.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Err(unsupported(detected));

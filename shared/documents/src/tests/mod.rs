@@ -3,6 +3,7 @@
 mod analyzer;
 mod hostile;
 mod office;
+mod sheets;
 mod slides;
 
 use crate::{Limits, MediaHint, ParseError, ParsedDocument, parse_and_chunk};

@@ -270,7 +270,7 @@ fn documents_that_cannot_be_read_say_why() {
         (whole[..whole.len() / 2].to_vec(), "a.docx", "parse_failed"),
         (docx("<w:p><w:r>"), "a.docx", "parse_failed"),
         (locked, "a.docx", "encrypted"),
-        (ole, "a.xls", "unsupported_type"),
+        (ole, "a.xls", "parse_failed"),
         (presentation, "a.docx", "no_text"),
         (archive(&[("readme.txt", "text")]), "a.docx", "unsupported_type"),
         (b"%PDF-1.7\n".to_vec(), "a.txt", "unsupported_type"),

@@ -28,6 +28,12 @@ pub(crate) const MAX_TABLE_DEPTH: usize = 16;
 pub(crate) const MAX_JSON_DEPTH: u32 = 128;
 /// Most sheets of a workbook of the old kind.
 pub(crate) const MAX_SHEETS: usize = 1_024;
+/// Most attachments of one message that are opened; each gets its share of the bounds on the whole.
+pub(crate) const MAX_MAIL_ATTACHMENTS: usize = 32;
+/// Deepest document inside documents that is opened.
+const MAX_EMBEDDED_DEPTH: usize = 3;
+/// Parts of a message times its bytes, which is what finding the ends of its parts can cost.
+pub(crate) const MAX_MAIL_WORK: u64 = 1 << 31;
 /// Most parts that are named as left out; the rest is counted.
 pub(crate) const MAX_SKIPPED: usize = 100;
 /// Most chunks of one document.
@@ -44,6 +50,24 @@ pub struct Limits {
     pub max_text_bytes: usize,
     pub max_blocks: usize,
     pub max_chunks: usize,
+    /// How deep documents inside documents are opened.
+    pub max_embedded_depth: usize,
+}
+
+impl Limits {
+    /// What each of `count` documents inside one may use: its share, so that many do not multiply. Nothing where they are
+    /// nested too deep to be opened.
+    pub(crate) fn embedded(&self, count: usize) -> Option<Self> {
+        let count = count.max(1);
+        Some(Self {
+            max_inflated_bytes: self.max_inflated_bytes / count as u64,
+            max_cells: self.max_cells / count,
+            max_text_bytes: self.max_text_bytes / count,
+            max_blocks: self.max_blocks / count,
+            max_embedded_depth: self.max_embedded_depth.checked_sub(1)?,
+            ..self.clone()
+        })
+    }
 }
 
 impl Default for Limits {
@@ -57,6 +81,7 @@ impl Default for Limits {
             max_text_bytes: MAX_TEXT_BYTES,
             max_blocks: MAX_BLOCKS,
             max_chunks: MAX_CHUNKS,
+            max_embedded_depth: MAX_EMBEDDED_DEPTH,
         }
     }
 }

@@ -7,6 +7,7 @@ mod docx;
 mod grid;
 mod html;
 mod json;
+mod mail;
 mod markdown;
 mod ods;
 mod plain;
@@ -43,6 +44,7 @@ pub enum MediaType {
     Json,
     /// A document of JSON on every line.
     JsonLines,
+    Mail,
     Docx,
     Pptx,
     Xlsx,
@@ -144,6 +146,7 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
             Some(parsed) => (MediaType::Xls, parsed),
             None => return Err(unsupported("an Office document of the old binary kind")),
         },
+        Sniffed::Text if mail::is_mail(bytes, hint) => (MediaType::Mail, mail::parse(bytes, limits)?),
         Sniffed::Text => {
             let decoded = decode::decode(bytes)?;
             let (kind, mut parsed) = parse_text(&decoded.text, hint, limits)?;
@@ -192,6 +195,12 @@ fn parse_text(text: &str, hint: &MediaHint, limits: &Limits) -> Result<(MediaTyp
         },
     };
     Ok((told.kind.media_type(), parsed))
+}
+
+/// A document inside another, within its share of the bounds.
+fn parse_embedded(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<Parsed, ParseError> {
+    let Typed { title, blocks, coverage, .. } = parse(bytes, hint, limits)?;
+    if blocks.is_empty() { Err(ParseError::NoText) } else { Ok(Parsed { title, blocks, coverage }) }
 }
 
 /// Names the first of what was left out and counts the rest, those that make the document partial before the others.

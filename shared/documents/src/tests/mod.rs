@@ -2,6 +2,7 @@
 
 mod analyzer;
 mod hostile;
+mod letters;
 mod office;
 mod sheets;
 mod slides;

@@ -13,7 +13,7 @@ use std::{ops::Range, sync::Arc};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Names the rules below. Chunks of two versions never mix in one collection.
-pub const CHUNKER_VERSION: &str = "blocks-sentences@1";
+pub const CHUNKER_VERSION: &str = "blocks-sentences@2";
 
 /// One piece of a document, as it is embedded and cited.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,8 +84,7 @@ impl Chunker<'_> {
             self.separate(if block.kind == BlockKind::ListItem { "\n" } else { "\n\n" });
             let start = self.text.len();
             self.write(text)?;
-            let whole = block.kind == BlockKind::Code;
-            units.extend(units_of(text, start, block.kind, whole, self.policy.max_tokens()));
+            units.extend(units_of(text, start, block.kind, self.policy.max_tokens()));
         }
         let heading_path = section.first().map(|block| block.heading_path.to_vec()).unwrap_or_default();
         let mut from = 0;
@@ -176,7 +175,7 @@ impl Chunker<'_> {
         text: &str,
         heading_path: &[String],
     ) -> Result<(), ParseError> {
-        let units = units_of(text, 0, BlockKind::Table, false, room);
+        let units = units_of(text, 0, BlockKind::Table, room);
         let mut rest = units.as_slice();
         while !rest.is_empty() {
             let mut tokens = 0;
@@ -297,11 +296,16 @@ fn row_text(names: &[String], row: &Row) -> String {
     cells.join(" / ")
 }
 
-/// Sentences of a text (the whole of it where it is not to be cut), those that are too long cut further.
-fn units_of(text: &str, offset: usize, kind: BlockKind, whole: bool, max_tokens: u32) -> Vec<Unit> {
+/// What a text is cut into: sentences; code only where it is too long, and at its lines. What is still too long is cut
+/// further.
+fn units_of(text: &str, offset: usize, kind: BlockKind, max_tokens: u32) -> Vec<Unit> {
     let mut units = Vec::new();
-    let sentences = if whole { std::iter::once(0..text.len()).collect() } else { sentences(text) };
-    for range in sentences {
+    let pieces = match kind {
+        BlockKind::Code if estimate_tokens(text) <= max_tokens => std::iter::once(0..text.len()).collect(),
+        BlockKind::Code => lines(text),
+        _ => sentences(text),
+    };
+    for range in pieces {
         let sentence = text.get(range.clone()).unwrap_or_default();
         let tokens = estimate_tokens(sentence);
         if tokens <= max_tokens {
@@ -321,6 +325,16 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
         ranges.push(start..start + sentence.len());
     }
     ranges
+}
+
+fn lines(text: &str) -> Vec<Range<usize>> {
+    let mut end = 0;
+    let line = |line: &str| {
+        let start = end;
+        end += line.len();
+        start..end
+    };
+    text.split_inclusive('\n').map(line).collect()
 }
 
 /// Cuts what has no sentence border in it: at words while it can, inside a word at graphemes where it must.

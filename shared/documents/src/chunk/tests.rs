@@ -100,6 +100,24 @@ fn row_larger_than_a_chunk_is_cut_under_its_header() {
     assert!(document.chunks.last().unwrap().text.ends_with("id: 2 / note: short"));
 }
 
+/// An item is one chunk as long as it fits; past that it is cut at its lines, and nowhere else.
+#[test]
+fn code_is_cut_at_items_and_then_at_lines() {
+    let policy = policy(100, 30);
+    let body = "    let total = first. second(1) + third;\n".repeat(40);
+    let text = format!("fn small() {{}}\n\n/// Long.\nfn long() {{\n{body}}}\n");
+    let document = parse(&text, "a.rs", policy);
+    assert_sound(&document, policy);
+    assert_eq!(document.chunks[0].text, "fn small() {}");
+    assert_eq!(document.chunks[0].heading_path, ["small"]);
+    assert!(document.chunks.len() > 4);
+    for chunk in &document.chunks[1..] {
+        assert_eq!((chunk.kind, chunk.heading_path.as_slice()), (BlockKind::Code, ["long".to_owned()].as_slice()));
+        assert!(chunk.text.ends_with(['{', ';', '}']), "{}", chunk.text);
+    }
+    assert_eq!(squeezed(&covered(&document)), squeezed(&text));
+}
+
 #[test]
 fn chunk_limit_is_exact() {
     let text = "One sentence here. ".repeat(200);

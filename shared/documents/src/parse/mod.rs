@@ -1,6 +1,7 @@
 //! Bytes to blocks. The type is decided by content.
 
 mod archive;
+mod code;
 mod decode;
 mod delimited;
 mod docx;
@@ -44,6 +45,7 @@ pub enum MediaType {
     Json,
     /// A document of JSON on every line.
     JsonLines,
+    Code,
     Mail,
     Docx,
     Pptx,
@@ -179,6 +181,7 @@ fn parse_text(text: &str, hint: &MediaHint, limits: &Limits) -> Result<(MediaTyp
         TextKind::Csv => delimited::parse(text, limits)?,
         TextKind::Html => html::parse(text, limits)?,
         TextKind::JsonLines => json::parse_lines(text, limits)?,
+        TextKind::Code(language) => code::parse(text, language, limits)?,
         TextKind::Plain => plain::parse(text, limits)?,
         TextKind::Json => match json::parse(text, limits) {
             Ok(parsed) => parsed,

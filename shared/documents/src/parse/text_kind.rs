@@ -1,6 +1,6 @@
 //! Which kind of text a text is: by what it begins with, and only between kinds that look alike by what it is called.
 
-use super::{MediaHint, MediaType};
+use super::{MediaHint, MediaType, code::CodeLanguage};
 
 /// How much of a text is looked at to tell its kind.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -13,6 +13,7 @@ pub(super) enum TextKind {
     Html,
     Json,
     JsonLines,
+    Code(CodeLanguage),
 }
 
 impl TextKind {
@@ -24,6 +25,7 @@ impl TextKind {
             Self::Html => MediaType::Html,
             Self::Json => MediaType::Json,
             Self::JsonLines => MediaType::JsonLines,
+            Self::Code(_) => MediaType::Code,
         }
     }
 }
@@ -61,7 +63,7 @@ fn called(hint: &MediaHint) -> Option<TextKind> {
         "html" | "htm" | "xhtml" => Some(TextKind::Html),
         "json" | "geojson" => Some(TextKind::Json),
         "jsonl" | "ndjson" => Some(TextKind::JsonLines),
-        _ => None,
+        extension => CodeLanguage::of_extension(extension).map(TextKind::Code),
     };
     by_extension.or(match content_type.as_deref().unwrap_or_default() {
         "text/csv" | "text/tab-separated-values" => Some(TextKind::Csv),
@@ -129,6 +131,9 @@ mod tests {
             ("{\n}\n", "a.json", TextKind::Json),
             ("{\"a\": 1}", "a.jsonl", TextKind::JsonLines),
             ("[x](y)", "a.md", TextKind::Markdown),
+            ("{ a: 1 }", "a.b.JS", TextKind::Code(CodeLanguage::Tsx)),
+            ("def f(): pass", "a.py", TextKind::Code(CodeLanguage::Python)),
+            ("<html><body>", "a.php", TextKind::Html),
         ] {
             let hint = MediaHint { filename: Some(name.into()), content_type: None };
             assert_eq!(of(text, &hint).kind, expected, "{name}: {text}");

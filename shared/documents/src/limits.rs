@@ -35,8 +35,8 @@ const MAX_EMBEDDED_DEPTH: usize = 3;
 /// Parts of a message times its bytes, which is what finding the ends of its parts can cost.
 pub(crate) const MAX_MAIL_WORK: u64 = 1 << 31;
 /// Largest source code that is cut by syntax, in bytes: past it, code is generated, and a lexer that goes to the end of the
-/// text for every quote takes minutes.
-pub(crate) const MAX_SYNTAX_BYTES: usize = 256 * 1024;
+/// text for every quote takes minutes. A tree can take a thousand times the bytes of its text.
+pub(crate) const MAX_SYNTAX_BYTES: usize = 128 * 1024;
 /// Most steps (of a hundred operations each) that parsing may take for each KiB of code.
 pub(crate) const MAX_SYNTAX_STEPS_PER_KIB: usize = 100;
 /// Deepest item inside items that has a path of its own.

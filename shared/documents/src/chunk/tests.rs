@@ -100,6 +100,43 @@ fn row_larger_than_a_chunk_is_cut_under_its_header() {
     assert!(document.chunks.last().unwrap().text.ends_with("id: 2 / note: short"));
 }
 
+/// Sentences of every language with an analyzer end where their readers end them, and nowhere inside a number or a name.
+#[test]
+fn sentences_end_where_fa_vi_and_en_end_them() {
+    for (text, expected) in [
+        ("این یک است. آیا این دو است؟ بله! پایان…", vec!["این یک است. ", "آیا این دو است؟ ", "بله! ", "پایان…"]),
+        ("Giá là 3.5 triệu. Còn gì nữa? Hết!", vec!["Giá là 3.5 triệu. ", "Còn gì nữa? ", "Hết!"]),
+        (
+            "It costs 3.5 euros. Why? \"Because.\" So be it.",
+            vec!["It costs 3.5 euros. ", "Why? ", "\"Because.\" ", "So be it."],
+        ),
+        ("نسخه ۲.۵ آمد. تمام.", vec!["نسخه ۲.۵ آمد. ", "تمام."]),
+        ("one line\nanother line", vec!["one line\n", "another line"]),
+    ] {
+        let found: Vec<_> = sentences(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+/// Case P17, without a clock: twice the text is twice the work, whatever the text.
+#[test]
+fn chunking_looks_at_twice_the_bytes_for_twice_the_text() {
+    for pattern in
+        ["A sentence of words. ", "abcdefghij", "漢字", "e\u{301}\u{302}", "\n", "word ", "é. ", "1\u{200C}2 ب"]
+    {
+        let work = |count: usize| {
+            let text = format!("x{}", pattern.repeat(count));
+            let hint = MediaHint { filename: Some("a.txt".into()), content_type: None };
+            crate::tokens::work::of(|| {
+                parse_and_chunk(text.as_bytes(), &hint, policy(200, 40), &Limits::default()).is_ok()
+            })
+        };
+        let (once, twice) = (work(4_000), work(8_000));
+        assert!(twice * 10 < once * 26, "{pattern:?}: {once} and {twice}");
+        assert!(once < (pattern.len() * 4_000 + 1) * 8, "{pattern:?}: {once}");
+    }
+}
+
 /// An item is one chunk as long as it fits; past that it is cut at its lines, and nowhere else.
 #[test]
 fn code_is_cut_at_items_and_then_at_lines() {

@@ -256,3 +256,12 @@ fn json_paths_do_not_multiply_past_the_bound() {
     let text = format!("[{{\"{key}\": [{leaves}0]}}]");
     assert_eq!(code(&in_time(|| named(text.as_bytes(), "a.json")).unwrap_err()), "too_large");
 }
+
+#[test]
+fn csv_of_a_million_columns_is_refused_and_of_many_is_read() {
+    let line = |columns: usize| format!("{}z\n", "a,".repeat(columns));
+    assert_eq!(code(&in_time(|| named(line(1_000_000).as_bytes(), "a.csv")).unwrap_err()), "too_large");
+    let lines = line(300_000).repeat(3);
+    let document = in_time(|| named(lines.as_bytes(), "a.csv")).unwrap();
+    assert_eq!(document.source_text.matches('z').count(), 3);
+}

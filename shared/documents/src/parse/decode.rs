@@ -1,7 +1,7 @@
 //! Bytes to text: byte order mark, then strict UTF-8, then what the text itself declares, then detection over the whole.
 
 use crate::ParseError;
-use encoding_rs::{Encoding, ISO_2022_JP, UTF_8};
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
 pub(super) struct Decoded {
     pub text: String,
@@ -15,7 +15,7 @@ const MAX_CONTROLS_PER_MILLE: usize = 20;
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, ParseError> {
     let (encoding, body) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, bytes.get(length..).unwrap_or_default()),
-        None => (without_mark(bytes), bytes),
+        None => (wide(bytes).unwrap_or_else(|| without_mark(bytes)), bytes),
     };
     let (text, _) = encoding.decode_without_bom_handling(body);
     let controls = text.chars().filter(|c| c.is_control() && !c.is_whitespace()).count();
@@ -24,6 +24,20 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, ParseError> {
         return Err(ParseError::UnsupportedType { detected: "binary data" });
     }
     Ok(Decoded { text: super::clean(&text), replaced: replaced as u64 })
+}
+
+/// UTF-16 without its mark: text of mostly Latin letters, digits and spaces has every other byte 0.
+fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let zeros = |place: usize| pairs.iter().filter(|pair| pair.get(place) == Some(&0)).count();
+    let (first, second) = (zeros(0), zeros(1));
+    match pairs.len() / 2 {
+        0 => None,
+        _ if !rest.is_empty() => None,
+        half if second > half && first == 0 => Some(UTF_16LE),
+        half if first > half && second == 0 => Some(UTF_16BE),
+        _ => None,
+    }
 }
 
 /// How far into a page its declaration of an encoding is looked for.
@@ -80,6 +94,8 @@ mod tests {
         check("\u{FEFF}نام".as_bytes(), "نام");
         check(b"\xFF\xFEh\0i\0", "hi");
         check(b"\xFE\xFF\0h\0i", "hi");
+        check(b"w\0i\0d\0e\0 \0\xA9\x06", "wide ک");
+        check(b"\0w\0i\0d\0e", "wide");
         check("a\r\nb\rc".as_bytes(), "a\nb\nc");
         let mut late = "id,name\n".repeat(1000).into_bytes();
         let (japanese, _, _) = encoding_rs::SHIFT_JIS.encode("日本語の名前とかな");

@@ -10,7 +10,7 @@ use super::{
 use crate::{Limits, ParseError, limits::MAX_SHEETS};
 use anchorage_domain::SkipReason;
 use calamine::{Data, DataRef, Reader as _, SheetType, SheetVisible, Xls};
-use cfb::CompoundFile;
+use cfb::{CompoundFile, Version};
 use std::{
     collections::BTreeSet,
     io::{Cursor, Read as _, Write as _},
@@ -195,7 +195,9 @@ fn measure(stream: &[u8], sheets: &BTreeSet<usize>, limits: &Limits) -> Result<(
 }
 
 fn pack(name: &str, stream: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut container = CompoundFile::create(Cursor::new(Vec::with_capacity(stream.len() + stream.len() / 64)))?;
+    // Of the fourth version, the library takes a container without small streams for an empty one.
+    let place = Cursor::new(Vec::with_capacity(stream.len() + stream.len() / 64));
+    let mut container = CompoundFile::create_with_version(Version::V3, place)?;
     let mut packed = container.create_stream(name)?;
     packed.write_all(stream)?;
     packed.flush()?;

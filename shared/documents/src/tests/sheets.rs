@@ -96,6 +96,16 @@ fn xls_sheets_show_titles_headers_dates_and_results() {
     assert_eq!(skipped, [("sheet Dark", SkipReason::Hidden)]);
 }
 
+/// Large streams and small ones lie in a container in different ways.
+#[test]
+fn xls_of_many_rows_is_read_whole() {
+    let cells: Vec<_> =
+        (0..2_000).flat_map(|row| [number(row, 0, 0, f64::from(row)), number(row, 1, 0, 7.0)]).flatten().collect();
+    let document = named(&xls(&[], &[("S", false, cells)]), "a.xls").unwrap();
+    assert_eq!(document.coverage.rows, Some(2_000));
+    assert!(document.source_text.ends_with("1999 | 7"));
+}
+
 /// The rectangle around two cells is allocated by the library: it is bounded before.
 #[test]
 fn xls_rectangle_is_bounded_at_the_limit_and_past_it() {

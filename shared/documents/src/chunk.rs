@@ -6,11 +6,15 @@
 use crate::{
     Limits, ParseError,
     parse::{Block, BlockKind, Content, Row, Table, label},
-    tokens::{estimate_fragment, estimate_tokens},
+    tokens::{estimate_fragment, estimate_tokens, estimate_within},
 };
 use anchorage_domain::{ChunkingPolicy, Sha256, Source};
 use std::{ops::Range, sync::Arc};
 use unicode_segmentation::UnicodeSegmentation as _;
+
+mod sentences;
+
+pub use sentences::sentences;
 
 /// Names the rules below. Chunks of two versions never mix in one collection.
 pub const CHUNKER_VERSION: &str = "blocks-sentences@2";
@@ -301,30 +305,18 @@ fn row_text(names: &[String], row: &Row) -> String {
 fn units_of(text: &str, offset: usize, kind: BlockKind, max_tokens: u32) -> Vec<Unit> {
     let mut units = Vec::new();
     let pieces = match kind {
-        BlockKind::Code if estimate_tokens(text) <= max_tokens => std::iter::once(0..text.len()).collect(),
+        BlockKind::Code if estimate_within(text, max_tokens).is_some() => std::iter::once(0..text.len()).collect(),
         BlockKind::Code => lines(text),
         _ => sentences(text),
     };
     for range in pieces {
         let sentence = text.get(range.clone()).unwrap_or_default();
-        let tokens = estimate_tokens(sentence);
-        if tokens <= max_tokens {
-            units.push(Unit { range: offset + range.start..offset + range.end, tokens, kind });
-        } else {
-            cut(sentence, offset + range.start, kind, max_tokens, &mut units);
+        match estimate_within(sentence, max_tokens) {
+            Some(tokens) => units.push(Unit { range: offset + range.start..offset + range.end, tokens, kind }),
+            None => cut(sentence, offset + range.start, kind, max_tokens, &mut units),
         }
     }
     units
-}
-
-/// Sentence borders: Unicode's, which know `.`, `!`, `?`, `؟` and `。`, and line ends, which end list lines and verses.
-#[must_use]
-pub fn sentences(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    for (start, sentence) in text.split_sentence_bound_indices() {
-        ranges.push(start..start + sentence.len());
-    }
-    ranges
 }
 
 fn lines(text: &str) -> Vec<Range<usize>> {

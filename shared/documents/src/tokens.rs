@@ -27,6 +27,20 @@ pub fn estimate_tokens(text: &str) -> u32 {
     u32::try_from(total).unwrap_or(u32::MAX)
 }
 
+/// The estimate of a text where that is at most `most`; nothing where it is more, without looking at all of it.
+pub(crate) fn estimate_within(text: &str, most: u32) -> Option<u32> {
+    let mut total = 0_u32;
+    for word in text.split_whitespace() {
+        #[cfg(test)]
+        work::count(word.len());
+        total = total.saturating_add(u32::try_from(piece(word)).unwrap_or(u32::MAX));
+        if total > most {
+            return None;
+        }
+    }
+    Some(total)
+}
+
 /// What a piece that was cut inside a word counts at most, whatever it is joined with.
 pub(crate) fn estimate_fragment(text: &str) -> u32 {
     #[cfg(test)]
@@ -75,27 +89,37 @@ fn beginning(run: &str) -> usize {
 
 /// Letters, but no marks on them: those stand in no word that is held whole, and count one by one.
 fn is_letter(c: char) -> bool {
-    c.is_ascii_alphabetic()
+    is_plain(c)
         || !c.is_ascii()
             && c.is_alphabetic()
             && !matches!(c, '\u{300}'..='\u{36F}' | '\u{610}'..='\u{61A}' | '\u{64B}'..='\u{65F}' | '\u{670}' | '\u{6D6}'..='\u{6ED}')
 }
 
+/// Letters of the most common alphabets that are their own compatibility form: no table needs to be asked.
+const fn is_plain(c: char) -> bool {
+    c.is_ascii_alphabetic()
+        || matches!(c, '\u{620}'..='\u{63F}' | '\u{641}'..='\u{64A}' | '\u{671}'..='\u{674}' | '\u{679}'..='\u{6D3}')
+}
+
 fn word(run: &str) -> usize {
     let known = run.chars().all(|c| u32::from(c) < 0x0700 || (0x1E00..0x1F00).contains(&u32::from(c)));
     let count = if known { run.chars().count() } else { usize::MAX };
-    if count <= LONGEST_WORD && reads_like_a_word(run) && is_nfkc_quick(run.chars()) == IsNormalized::Yes {
+    if count <= LONGEST_WORD && reads_like_a_word(run) && is_composed(run) {
         (count.div_ceil(2) + 1 + WHOLE.strangeness(run)).min(count)
     } else {
         run.chars().map(fallback).sum()
     }
 }
 
+fn is_composed(run: &str) -> bool {
+    run.chars().all(is_plain) || is_nfkc_quick(run.chars()) == IsNormalized::Yes
+}
+
 /// Lower case (perhaps with a capital first), and never more than four ASCII consonants in a row.
 fn reads_like_a_word(run: &str) -> bool {
     let mut consonants = 0;
     for (position, c) in run.chars().enumerate() {
-        if position > 0 && c.is_uppercase() {
+        if position > 0 && (c.is_ascii_uppercase() || !is_plain(c) && c.is_uppercase()) {
             return false;
         }
         let consonant = c.is_ascii() && !"aeiouyAEIOUY".contains(c);
@@ -180,7 +204,9 @@ impl Whole {
 
 /// Where the bits of a word's triples stand, in lower case.
 fn triples_of(word: &str) -> impl Iterator<Item = (usize, u64)> {
-    let lower = |c: char| c.to_lowercase().next().unwrap_or(c);
+    let lower = |c: char| {
+        if c.is_ascii() || is_plain(c) { c.to_ascii_lowercase() } else { c.to_lowercase().next().unwrap_or(c) }
+    };
     let letters = || word.chars().map(lower);
     letters().zip(letters().skip(1)).zip(letters().skip(2)).map(|((a, b), c)| {
         let key = [a, b, c].iter().fold(0_u64, |key, c| key << 21 | u64::from(u32::from(*c)));
@@ -288,5 +314,7 @@ mod tests {
         let sum: u32 = text.split_whitespace().map(estimate_tokens).sum();
         assert_eq!(estimate_tokens(text), sum);
         assert_eq!(estimate_tokens(" \n "), 0);
+        assert_eq!(estimate_within(text, sum), Some(sum));
+        assert_eq!(estimate_within(text, sum - 1), None);
     }
 }

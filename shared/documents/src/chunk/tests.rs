@@ -91,6 +91,32 @@ fn table_repeats_its_header_and_loses_no_row() {
     assert_eq!(lines, expected);
 }
 
+/// A word that is one token after a space is more of them inside a piece: sentences without spaces between them add up.
+#[test]
+fn sentences_without_spaces_between_them_stay_within_the_bound() {
+    let policy = policy(64, 10);
+    for text in ["house?time!".repeat(200), "\u{1D6A8}\"A?house\u{1F300}?".repeat(60), "a?house time?water ".repeat(80)]
+    {
+        let document = parse(&text, "a.txt", policy);
+        assert_sound(&document, policy);
+        assert_eq!(squeezed(&covered(&document)), squeezed(&text));
+    }
+}
+
+/// What is added up for a row is what its text counts.
+#[test]
+fn row_tokens_are_those_of_its_text() {
+    let row = |cells: &[&str]| Row { number: 1, cells: cells.iter().map(|cell| (*cell).to_owned()).collect() };
+    let names = ["Full name", "", "قیمت (تومان)"].map(ColumnName::of);
+    for cells in [&["Anna B", "", "12,5 €"][..], &["", "x  y", "", "past the names"], &["", "", ""], &[]] {
+        for names in [&names[..], &[]] {
+            let (text, tokens) = row_text(names, &row(cells));
+            assert_eq!(tokens, estimate_tokens(&text), "{text}");
+        }
+    }
+    assert_eq!(row_text(&names, &row(&["Anna", "b", "3"])).0, "Full name: Anna / b / قیمت (تومان): 3");
+}
+
 #[test]
 fn row_larger_than_a_chunk_is_cut_under_its_header() {
     let policy = policy(64, 0);

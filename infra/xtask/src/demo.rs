@@ -111,6 +111,13 @@ fn content_type(filename: &str) -> &'static str {
         Some("csv") => "text/csv",
         Some("docx") => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         Some("xlsx") => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        Some("pptx") => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        Some("xls") => "application/vnd.ms-excel",
+        Some("ods") => "application/vnd.oasis.opendocument.spreadsheet",
+        Some("html" | "htm") => "text/html",
+        Some("json") => "application/json",
+        Some("jsonl") => "application/x-ndjson",
+        Some("eml") => "message/rfc822",
         _ => "text/plain",
     }
 }
@@ -186,9 +193,13 @@ mod tests {
 
     #[test]
     fn content_type_goes_by_the_ending() {
-        for (filename, expected) in
-            [("a.MD", "text/markdown"), ("a.b.csv", "text/csv"), ("a.txt", "text/plain"), ("README", "text/plain")]
-        {
+        for (filename, expected) in [
+            ("a.MD", "text/markdown"),
+            ("a.b.csv", "text/csv"),
+            ("a.txt", "text/plain"),
+            ("README", "text/plain"),
+            ("a.eml", "message/rfc822"),
+        ] {
             assert_eq!(content_type(filename), expected, "{filename}");
         }
     }

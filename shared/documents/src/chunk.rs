@@ -6,14 +6,18 @@
 use crate::{
     Limits, ParseError,
     parse::{Block, BlockKind, Content, Row, Table, is_unseen, label},
-    tokens::{estimate_fragment, estimate_tokens},
+    tokens::{estimate_fragment, estimate_tokens, estimate_within},
 };
 use anchorage_domain::{ChunkingPolicy, Sha256, Source};
 use std::{ops::Range, sync::Arc};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+mod sentences;
+
+pub use sentences::sentences;
+
 /// Names the rules below. Chunks of two versions never mix in one collection.
-pub const CHUNKER_VERSION: &str = "blocks-sentences@1";
+pub const CHUNKER_VERSION: &str = "blocks-sentences@2";
 
 /// One piece of a document, as it is embedded and cited.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,8 +88,7 @@ impl Chunker<'_> {
             self.separate(if block.kind == BlockKind::ListItem { "\n" } else { "\n\n" });
             let start = self.text.len();
             self.write(text)?;
-            let whole = block.kind == BlockKind::Code;
-            units.extend(units_of(text, start, block.kind, whole, self.policy.max_tokens()));
+            units.extend(units_of(text, start, block.kind, self.policy.max_tokens()));
         }
         let heading_path = section.first().map(|block| block.heading_path.to_vec()).unwrap_or_default();
         let mut from = 0;
@@ -142,12 +145,11 @@ impl Chunker<'_> {
             return self.table_chunk(table, &header, &[], heading_path, table.first_row..table.first_row);
         }
         let room = self.policy.max_tokens() - estimate_tokens(&header);
-        let names: Vec<String> = table.header.iter().map(|name| label(name)).collect();
+        let names: Vec<_> = table.header.iter().map(|name| ColumnName::of(name)).collect();
         let mut lines = Vec::new();
         let (mut tokens, mut numbers) = (0, 0..0);
         for row in &table.rows {
-            let text = row_text(&names, row);
-            let count = estimate_tokens(&text);
+            let (text, count) = row_text(&names, row);
             if tokens + count > room && !lines.is_empty() {
                 self.table_chunk(table, &header, &std::mem::take(&mut lines), heading_path, numbers.clone())?;
                 tokens = 0;
@@ -176,7 +178,7 @@ impl Chunker<'_> {
         text: &str,
         heading_path: &[String],
     ) -> Result<(), ParseError> {
-        let units = units_of(text, 0, BlockKind::Table, false, room);
+        let units = units_of(text, 0, BlockKind::Table, room);
         let mut rest = units.as_slice();
         while !rest.is_empty() {
             let mut tokens = 0;
@@ -282,53 +284,90 @@ fn header_text(table: &Table) -> String {
     lines.join("\n")
 }
 
-/// `name: value / name: value`, empty cells left out; bare cells where the columns have no names.
-fn row_text(names: &[String], row: &Row) -> String {
-    if names.is_empty() {
-        return row.cells.join(" | ");
-    }
-    let filled = row.cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
-    let cells: Vec<_> = filled
-        .map(|(column, cell)| match names.get(column).filter(|name| !name.is_empty()) {
-            Some(name) => format!("{name}: {cell}"),
-            None => cell.clone(),
-        })
-        .collect();
-    cells.join(" / ")
+/// A column's name as every row repeats it, and its tokens.
+struct ColumnName {
+    text: String,
+    tokens: u32,
 }
 
-/// Sentences of a text (the whole of it where it is not to be cut), those that are too long cut further.
-fn units_of(text: &str, offset: usize, kind: BlockKind, whole: bool, max_tokens: u32) -> Vec<Unit> {
+impl ColumnName {
+    fn of(name: &str) -> Self {
+        let text = match label(name) {
+            name if name.is_empty() => name,
+            name => format!("{name}: "),
+        };
+        Self { tokens: estimate_tokens(&text), text }
+    }
+}
+
+/// `name: value / name: value`, empty cells left out; bare cells where the columns have no names. With its tokens, which add
+/// up over what white space parts.
+fn row_text(names: &[ColumnName], row: &Row) -> (String, u32) {
+    let (mut text, mut tokens) = (String::new(), 0_u32);
+    let separator = if names.is_empty() { " | " } else { " / " };
+    let separator_tokens = estimate_tokens(separator);
+    let shown = row.cells.iter().enumerate().filter(|(_, cell)| names.is_empty() || !cell.is_empty());
+    for ((column, cell), place) in shown.zip(0..) {
+        if place > 0 {
+            text.push_str(separator);
+            tokens = tokens.saturating_add(separator_tokens);
+        }
+        if let Some(name) = names.get(column) {
+            text.push_str(&name.text);
+            tokens = tokens.saturating_add(name.tokens);
+        }
+        text.push_str(cell);
+        tokens = tokens.saturating_add(estimate_tokens(cell));
+    }
+    (text, tokens)
+}
+
+/// What a text is cut into: sentences; code only where it is too long, and at its lines. What is still too long is cut
+/// further.
+fn units_of(text: &str, offset: usize, kind: BlockKind, max_tokens: u32) -> Vec<Unit> {
     let mut units = Vec::new();
-    let sentences = if whole { std::iter::once(0..text.len()).collect() } else { sentences(text) };
-    for range in sentences {
+    let pieces = match kind {
+        BlockKind::Code if estimate_within(text, max_tokens).is_some() => std::iter::once(0..text.len()).collect(),
+        BlockKind::Code => lines(text),
+        _ => sentences(text),
+    };
+    for range in pieces {
         let sentence = text.get(range.clone()).unwrap_or_default();
-        let tokens = estimate_tokens(sentence);
-        if tokens <= max_tokens {
-            units.push(Unit { range: offset + range.start..offset + range.end, tokens, kind });
-        } else {
-            cut(sentence, offset + range.start, kind, max_tokens, &mut units);
+        // A sentence that begins inside a piece, as in "why?because", is joined with what stands before it.
+        let joined = text.get(..range.start).is_some_and(|before| before.ends_with(|c: char| !c.is_whitespace()));
+        let excess = if joined { excess_inside(sentence) } else { 0 };
+        match estimate_within(sentence, max_tokens.saturating_sub(excess)) {
+            Some(tokens) => {
+                units.push(Unit { range: offset + range.start..offset + range.end, tokens: tokens + excess, kind });
+            }
+            None => cut(sentence, offset + range.start, kind, max_tokens, excess, &mut units),
         }
     }
     units
 }
 
-/// Sentence borders: Unicode's, which know `.`, `!`, `?`, `؟` and `。`, and line ends, which end list lines and verses.
-#[must_use]
-pub fn sentences(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    for (start, sentence) in text.split_sentence_bound_indices() {
-        ranges.push(start..start + sentence.len());
-    }
-    ranges
+/// What the first piece of a text counts more where it goes on from another: there, no beginning of a word is known.
+fn excess_inside(text: &str) -> u32 {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    estimate_fragment(first).saturating_sub(estimate_tokens(first))
+}
+
+fn lines(text: &str) -> Vec<Range<usize>> {
+    let mut end = 0;
+    let line = |line: &str| {
+        let start = end;
+        end += line.len();
+        start..end
+    };
+    text.split_inclusive('\n').map(line).collect()
 }
 
 /// Cuts what has no sentence border in it: at words while it can, inside a word at graphemes where it must.
-fn cut(text: &str, offset: usize, kind: BlockKind, max_tokens: u32, units: &mut Vec<Unit>) {
+fn cut(text: &str, offset: usize, kind: BlockKind, max_tokens: u32, mut excess: u32, units: &mut Vec<Unit>) {
     let (mut start, mut tokens) = (0, 0);
     let mut end = 0;
     for word in text.split_inclusive(char::is_whitespace) {
-        let count = estimate_tokens(word);
+        let count = estimate_tokens(word) + std::mem::take(&mut excess);
         if tokens + count > max_tokens && end > start {
             units.push(Unit { range: offset + start..offset + end, tokens, kind });
             (start, tokens) = (end, 0);

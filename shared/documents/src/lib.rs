@@ -22,7 +22,7 @@ pub use sparse::{ANALYZER_VERSION, sparse_document, sparse_query};
 pub use text::{Folded, Word, fold, terms, words};
 pub use tokens::estimate_tokens;
 
-use anchorage_domain::{ChunkingPolicy, Coverage};
+use anchorage_domain::{ChunkingPolicy, Coverage, SkipReason};
 
 /// A document as the pipeline takes it on.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +61,7 @@ pub fn parse_and_chunk(
     coverage.bytes = bytes.len() as u64;
     coverage.blocks = u32::try_from(parsed.blocks.len()).unwrap_or(u32::MAX);
     coverage.chars = source_text.chars().count() as u64;
-    coverage.partial = coverage.skipped.iter().any(|skipped| skipped.reason != anchorage_domain::SkipReason::Hidden);
+    coverage.partial =
+        coverage.skipped.iter().any(|skipped| !matches!(skipped.reason, SkipReason::Hidden | SkipReason::Aside));
     Ok(ParsedDocument { media_type: parsed.media_type, title: parsed.title, source_text, chunks, coverage })
 }

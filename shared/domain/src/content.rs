@@ -63,6 +63,8 @@ pub enum SkipReason {
     Unreadable,
     /// The source marks it as hidden; it was read all the same.
     Hidden,
+    /// It stands beside the text and is no part of it (page headers, comments, navigation): left out on purpose.
+    Aside,
 }
 
 /// One part of a document that was left out, or read with a reservation.

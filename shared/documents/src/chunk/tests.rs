@@ -107,6 +107,32 @@ fn table_repeats_its_header_and_loses_no_row() {
     assert_eq!(lines, expected);
 }
 
+/// A word that is one token after a space is more of them inside a piece: sentences without spaces between them add up.
+#[test]
+fn sentences_without_spaces_between_them_stay_within_the_bound() {
+    let policy = policy(64, 10);
+    for text in ["house?time!".repeat(200), "\u{1D6A8}\"A?house\u{1F300}?".repeat(60), "a?house time?water ".repeat(80)]
+    {
+        let document = parse(&text, "a.txt", policy);
+        assert_sound(&document, policy);
+        assert_eq!(squeezed(&covered(&document)), squeezed(&text));
+    }
+}
+
+/// What is added up for a row is what its text counts.
+#[test]
+fn row_tokens_are_those_of_its_text() {
+    let row = |cells: &[&str]| Row { number: 1, cells: cells.iter().map(|cell| (*cell).to_owned()).collect() };
+    let names = ["Full name", "", "قیمت (تومان)"].map(ColumnName::of);
+    for cells in [&["Anna B", "", "12,5 €"][..], &["", "x  y", "", "past the names"], &["", "", ""], &[]] {
+        for names in [&names[..], &[]] {
+            let (text, tokens) = row_text(names, &row(cells));
+            assert_eq!(tokens, estimate_tokens(&text), "{text}");
+        }
+    }
+    assert_eq!(row_text(&names, &row(&["Anna", "b", "3"])).0, "Full name: Anna / b / قیمت (تومان): 3");
+}
+
 #[test]
 fn row_larger_than_a_chunk_is_cut_under_its_header() {
     let policy = policy(64, 0);
@@ -114,6 +140,61 @@ fn row_larger_than_a_chunk_is_cut_under_its_header() {
     assert_sound(&document, policy);
     assert!(document.chunks.iter().all(|chunk| chunk.text.starts_with("id | note")));
     assert!(document.chunks.last().unwrap().text.ends_with("id: 2 / note: short"));
+}
+
+/// Sentences of every language with an analyzer end where their readers end them, and nowhere inside a number or a name.
+#[test]
+fn sentences_end_where_fa_vi_and_en_end_them() {
+    for (text, expected) in [
+        ("این یک است. آیا این دو است؟ بله! پایان…", vec!["این یک است. ", "آیا این دو است؟ ", "بله! ", "پایان…"]),
+        ("Giá là 3.5 triệu. Còn gì nữa? Hết!", vec!["Giá là 3.5 triệu. ", "Còn gì nữa? ", "Hết!"]),
+        (
+            "It costs 3.5 euros. Why? \"Because.\" So be it.",
+            vec!["It costs 3.5 euros. ", "Why? ", "\"Because.\" ", "So be it."],
+        ),
+        ("نسخه ۲.۵ آمد. تمام.", vec!["نسخه ۲.۵ آمد. ", "تمام."]),
+        ("one line\nanother line", vec!["one line\n", "another line"]),
+    ] {
+        let found: Vec<_> = sentences(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+/// Case P17, without a clock: twice the text is twice the work, whatever the text.
+#[test]
+fn chunking_looks_at_twice_the_bytes_for_twice_the_text() {
+    for pattern in
+        ["A sentence of words. ", "abcdefghij", "漢字", "e\u{301}\u{302}", "\n", "word ", "é. ", "1\u{200C}2 ب"]
+    {
+        let work = |count: usize| {
+            let text = format!("x{}", pattern.repeat(count));
+            let hint = MediaHint { filename: Some("a.txt".into()), content_type: None };
+            crate::tokens::work::of(|| {
+                parse_and_chunk(text.as_bytes(), &hint, policy(200, 40), &Limits::default()).is_ok()
+            })
+        };
+        let (once, twice) = (work(4_000), work(8_000));
+        assert!(twice * 10 < once * 26, "{pattern:?}: {once} and {twice}");
+        assert!(once < (pattern.len() * 4_000 + 1) * 8, "{pattern:?}: {once}");
+    }
+}
+
+/// An item is one chunk as long as it fits; past that it is cut at its lines, and nowhere else.
+#[test]
+fn code_is_cut_at_items_and_then_at_lines() {
+    let policy = policy(100, 30);
+    let body = "    let total = first. second(1) + third;\n".repeat(40);
+    let text = format!("fn small() {{}}\n\n/// Long.\nfn long() {{\n{body}}}\n");
+    let document = parse(&text, "a.rs", policy);
+    assert_sound(&document, policy);
+    assert_eq!(document.chunks[0].text, "fn small() {}");
+    assert_eq!(document.chunks[0].heading_path, ["small"]);
+    assert!(document.chunks.len() > 4);
+    for chunk in &document.chunks[1..] {
+        assert_eq!((chunk.kind, chunk.heading_path.as_slice()), (BlockKind::Code, ["long".to_owned()].as_slice()));
+        assert!(chunk.text.ends_with(['{', ';', '}']), "{}", chunk.text);
+    }
+    assert_eq!(squeezed(&covered(&document)), squeezed(&text));
 }
 
 #[test]

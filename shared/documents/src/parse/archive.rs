@@ -1,10 +1,7 @@
 //! Office archives, read behind a guard: bounds are on what an entry really inflates to, whatever its header claims.
 
+use super::xml::{attribute, for_each_start};
 use crate::{Limits, ParseError};
-use quick_xml::{
-    Reader, XmlVersion,
-    events::{BytesStart, Event},
-};
 use std::{
     collections::HashMap,
     io::{Cursor, Read as _},
@@ -62,6 +59,15 @@ impl<'a> Archive<'a> {
         entry.read_to_end(&mut bytes).map_err(|_| ParseError::failed(format!("the part {name} is damaged")))?;
         let encoding = encoding_rs::Encoding::for_bom(&bytes).map_or(encoding_rs::UTF_8, |(encoding, _)| encoding);
         Ok(encoding.decode(&bytes).0.into_owned())
+    }
+
+    /// What kind of `OpenDocument` file this is, by its own word; nothing where it is none.
+    pub(super) fn open_document(&mut self) -> Result<Option<String>, ParseError> {
+        if !self.has("mimetype") {
+            return Ok(None);
+        }
+        let kind = self.part("mimetype")?;
+        Ok(kind.trim().strip_prefix("application/vnd.oasis.opendocument.").map(str::to_owned))
     }
 
     /// The main document, by the package's relations and content types.
@@ -135,24 +141,7 @@ fn resolve(folder: &str, target: &str) -> String {
     path.join("/")
 }
 
-/// The value of an attribute by its local name. Attributes are not checked against each other: a tag with very many of
-/// them stays linear.
-pub(super) fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
-    let mut attributes = element.attributes();
-    attributes.with_checks(false);
-    attributes.filter_map(Result::ok).find(|attribute| attribute.key.local_name().as_ref() == name).and_then(
-        |attribute| attribute.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned),
-    )
-}
-
-fn for_each_start(xml: &str, mut visit: impl FnMut(&BytesStart<'_>)) -> Result<(), ParseError> {
-    let mut reader = Reader::from_str(xml);
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(element) | Event::Empty(element)) => visit(&element),
-            Ok(Event::Eof) => return Ok(()),
-            Ok(_) => {}
-            Err(_) => return Err(ParseError::failed("a part of the document is no XML")),
-        }
-    }
+/// The last segment of a part's name.
+pub(super) fn file_name(part: &str) -> &str {
+    part.rsplit('/').next().unwrap_or(part)
 }

@@ -1,6 +1,6 @@
 //! CSV and its relatives: the delimiter is found in the content, the header in the first row.
 
-use super::{Block, BlockKind, Content, Outline, Parsed, Row, Table, is_unseen, workbook::is_header};
+use super::{Block, BlockKind, Content, Outline, Parsed, Row, Table, is_unseen, sheets::is_header};
 use crate::{Limits, ParseError};
 use anchorage_domain::Coverage;
 

@@ -1,6 +1,6 @@
 //! Markdown: headings, paragraphs, lists, tables, code.
 
-use super::{Block, BlockKind, Content, Outline, Parsed, Row, Table, push_block};
+use super::{Block, BlockKind, Content, Outline, Parsed, Row, Table, is_unseen, push_block};
 use crate::{Limits, ParseError};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -151,7 +151,7 @@ fn end(walk: &mut Walk, tag: TagEnd, limits: &Limits) -> Result<(), ParseError> 
         TagEnd::FootnoteDefinition => walk.flush(BlockKind::Footnote, limits)?,
         TagEnd::BlockQuote(_) | TagEnd::HtmlBlock | TagEnd::MetadataBlock(_) => walk.interrupt(limits)?,
         TagEnd::TableCell => {
-            let cell = std::mem::take(&mut walk.text).trim().to_owned();
+            let cell = std::mem::take(&mut walk.text).trim_matches(is_unseen).to_owned();
             if let Some((_, _, current)) = &mut walk.table {
                 current.push(cell);
             }

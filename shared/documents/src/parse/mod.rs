@@ -1,17 +1,32 @@
 //! Bytes to blocks. The type is decided by content.
 
 mod archive;
+mod code;
 mod decode;
 mod delimited;
 mod docx;
+mod grid;
+mod html;
+mod json;
+mod mail;
 mod markdown;
+mod ods;
 mod plain;
+mod pptx;
+mod sheets;
+mod text_kind;
 mod workbook;
+mod xls;
+mod xml;
 
-use crate::{Limits, ParseError, limits::MAX_LABEL_CHARS};
-use anchorage_domain::Coverage;
+use crate::{
+    Limits, ParseError,
+    limits::{MAX_LABEL_CHARS, MAX_SKIPPED},
+};
+use anchorage_domain::{Coverage, SkipReason, Skipped};
 use archive::Archive;
 use std::sync::Arc;
+use text_kind::TextKind;
 
 /// What a file calls itself. Tells kinds of text apart, nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -26,8 +41,17 @@ pub enum MediaType {
     Text,
     Markdown,
     Csv,
+    Html,
+    Json,
+    /// A document of JSON on every line.
+    JsonLines,
+    Code,
+    Mail,
     Docx,
+    Pptx,
     Xlsx,
+    Xls,
+    Ods,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,38 +121,99 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
     let (media_type, parsed) = match sniff(bytes)? {
         Sniffed::Archive => {
             let mut archive = Archive::open(bytes, limits)?;
+            if let Some(kind) = archive.open_document()? {
+                return match kind.as_str() {
+                    "spreadsheet" | "spreadsheet-template" => {
+                        finish(MediaType::Ods, ods::parse(&mut archive, limits)?, limits)
+                    }
+                    _ => Err(unsupported("an OpenDocument file that is no spreadsheet")),
+                };
+            }
             let main = archive.main_part()?;
             match main.content_type.as_str() {
-                t if t.contains("wordprocessingml") => {
+                t if t.contains("wordprocessingml") || t.contains("ms-word") => {
                     (MediaType::Docx, docx::parse(&mut archive, &main.name, limits)?)
                 }
-                t if t.contains("spreadsheetml") => (MediaType::Xlsx, workbook::parse(bytes, limits)?),
-                t if t.contains("presentationml") => return Err(unsupported("a presentation")),
+                t if t.contains("presentationml") || t.contains("ms-powerpoint") => {
+                    (MediaType::Pptx, pptx::parse(&mut archive, &main.name, limits)?)
+                }
+                t if t.contains("sheet.binary") => return Err(unsupported("a workbook of the binary kind")),
+                t if t.contains("spreadsheetml") || t.contains("ms-excel") => {
+                    (MediaType::Xlsx, workbook::parse(bytes, limits)?)
+                }
                 _ => return Err(unsupported("an archive of another kind")),
             }
         }
+        Sniffed::OldOffice => match xls::parse(bytes, limits)? {
+            Some(parsed) => (MediaType::Xls, parsed),
+            None => return Err(unsupported("an Office document of the old binary kind")),
+        },
+        Sniffed::Text if mail::is_mail(bytes, hint) => (MediaType::Mail, mail::parse(bytes, limits)?),
         Sniffed::Text => {
             let decoded = decode::decode(bytes)?;
-            let kind = text_kind(hint);
-            let mut parsed = match kind {
-                MediaType::Markdown => markdown::parse(&decoded.text, limits)?,
-                MediaType::Csv => delimited::parse(&decoded.text, limits)?,
-                MediaType::Text | MediaType::Docx | MediaType::Xlsx => plain::parse(&decoded.text, limits)?,
-            };
+            let (kind, mut parsed) = parse_text(&decoded.text, hint, limits)?;
             parsed.coverage.replaced_chars = decoded.replaced;
             (kind, parsed)
         }
     };
+    finish(media_type, parsed, limits)
+}
+
+/// What holds for every kind of document alike.
+fn finish(media_type: MediaType, mut parsed: Parsed, limits: &Limits) -> Result<Typed, ParseError> {
     let size: usize = parsed.blocks.iter().map(Block::size).sum();
     if size > limits.max_text_bytes {
         return Err(ParseError::TooLarge { limit: limits.max_text_bytes as u64 });
     }
+    bound(&mut parsed.coverage.skipped);
     Ok(Typed {
         media_type,
         title: parsed.title.as_deref().map(label),
         blocks: parsed.blocks,
         coverage: parsed.coverage,
     })
+}
+
+fn parse_text(text: &str, hint: &MediaHint, limits: &Limits) -> Result<(MediaType, Parsed), ParseError> {
+    let told = text_kind::of(text, hint);
+    let parsed = match told.kind {
+        TextKind::Markdown => markdown::parse(text, limits)?,
+        TextKind::Csv => delimited::parse(text, limits)?,
+        TextKind::Html => html::parse(text, limits)?,
+        TextKind::JsonLines => json::parse_lines(text, limits)?,
+        TextKind::Code(language) => code::parse(text, language, limits)?,
+        TextKind::Plain => plain::parse(text, limits)?,
+        TextKind::Json => match json::parse(text, limits) {
+            Ok(parsed) => parsed,
+            Err(json::JsonError::Bound(error)) if told.by_name => return Err(error),
+            // It is text all the same; that its order is lost is said where it was promised.
+            Err(_) => {
+                let mut parsed = plain::parse(text, limits)?;
+                if told.by_name {
+                    let what = "the structure of the JSON".to_owned();
+                    parsed.coverage.skipped.push(Skipped { what, reason: SkipReason::Unreadable });
+                }
+                return Ok((MediaType::Text, parsed));
+            }
+        },
+    };
+    Ok((told.kind.media_type(), parsed))
+}
+
+/// A document inside another, within its share of the bounds.
+fn parse_embedded(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<Parsed, ParseError> {
+    let Typed { title, blocks, coverage, .. } = parse(bytes, hint, limits)?;
+    if blocks.is_empty() { Err(ParseError::NoText) } else { Ok(Parsed { title, blocks, coverage }) }
+}
+
+/// Names the first of what was left out and counts the rest, those that make the document partial before the others.
+fn bound(skipped: &mut Vec<Skipped>) {
+    if skipped.len() > MAX_SKIPPED {
+        skipped.sort_by_key(|skipped| matches!(skipped.reason, SkipReason::Hidden | SkipReason::Aside));
+        let more = skipped.split_off(MAX_SKIPPED);
+        let reason = more.first().map_or(SkipReason::Aside, |first| first.reason);
+        skipped.push(Skipped { what: format!("and {} more", more.len()), reason });
+    }
 }
 
 impl Block {
@@ -142,6 +227,7 @@ impl Block {
 
 enum Sniffed {
     Archive,
+    OldOffice,
     Text,
 }
 
@@ -169,34 +255,12 @@ fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
     if bytes.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") {
         let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let encrypted = bytes.windows(name.len()).any(|window| window == name);
-        return Err(if encrypted {
-            ParseError::Encrypted
-        } else {
-            unsupported("an Office document of the old binary kind")
-        });
+        return if encrypted { Err(ParseError::Encrypted) } else { Ok(Sniffed::OldOffice) };
     }
     if let Some((_, detected)) = known.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Err(unsupported(detected));
     }
-    let start = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let start: Vec<u8> = start.iter().copied().skip_while(u8::is_ascii_whitespace).take(16).collect();
-    let start = start.to_ascii_lowercase();
-    if start.starts_with(b"<!doctype html") || start.starts_with(b"<html") {
-        return Err(unsupported("an HTML page"));
-    }
     Ok(Sniffed::Text)
-}
-
-/// Which kind of text a file says it is. Without a word of it, plain.
-fn text_kind(hint: &MediaHint) -> MediaType {
-    let extension = hint.filename.as_deref().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end.to_lowercase());
-    let content_type =
-        hint.content_type.as_deref().map(|t| t.split(';').next().unwrap_or_default().trim().to_lowercase());
-    match (extension.as_deref(), content_type.as_deref()) {
-        (Some("csv" | "tsv"), _) | (_, Some("text/csv" | "text/tab-separated-values")) => MediaType::Csv,
-        (Some("md" | "markdown"), _) | (_, Some("text/markdown" | "text/x-markdown")) => MediaType::Markdown,
-        _ => MediaType::Text,
-    }
 }
 
 /// The one place where control characters leave a text, before any offset into it is taken. Tabs and line ends stay.
@@ -228,8 +292,8 @@ pub(crate) fn push_block(blocks: &mut Vec<Block>, block: Block, limits: &Limits)
     Ok(())
 }
 
-/// A name as it is repeated: on one line, and shortened where it is longer than a label.
-pub(crate) fn label(text: &str) -> String {
+/// A text on one line.
+pub(crate) fn words_of(text: &str) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {
         if !words.is_empty() {
@@ -237,6 +301,12 @@ pub(crate) fn label(text: &str) -> String {
         }
         words.push_str(word);
     }
+    words
+}
+
+/// A name as it is repeated: on one line, and shortened where it is longer than a label.
+pub(crate) fn label(text: &str) -> String {
+    let words = words_of(text);
     match words.char_indices().nth(MAX_LABEL_CHARS) {
         Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
         None => words,
@@ -295,6 +365,21 @@ mod tests {
         let longest = "ن".repeat(MAX_LABEL_CHARS);
         assert_eq!(label(&longest), longest);
         assert_eq!(label(&format!("{longest}ن")), format!("{longest}…"));
+    }
+
+    #[test]
+    fn skipped_parts_are_named_up_to_the_limit_and_counted_past_it() {
+        let part = |n: usize| Skipped {
+            what: n.to_string(),
+            reason: if n == 0 { SkipReason::Hidden } else { SkipReason::Unreadable },
+        };
+        let mut skipped: Vec<_> = (0..MAX_SKIPPED).map(part).collect();
+        bound(&mut skipped);
+        assert_eq!(skipped.len(), MAX_SKIPPED);
+        let mut skipped: Vec<_> = (0..MAX_SKIPPED + 3).map(part).collect();
+        bound(&mut skipped);
+        assert_eq!(skipped.len(), MAX_SKIPPED + 1);
+        assert_eq!((skipped[0].what.as_str(), skipped[MAX_SKIPPED].what.as_str()), ("1", "and 3 more"));
     }
 
     #[test]

@@ -164,3 +164,104 @@ fn archive_inside_a_document_is_left_alone() {
     let bytes = zip.finish().unwrap().into_inner();
     assert_eq!(texts(&named(&bytes, "a.docx").unwrap()), ["outer"]);
 }
+
+/// Every level of nesting writes what is inside it once more: the levels are bounded, the text is not lost.
+#[test]
+fn tables_nested_deep_are_read_whole_in_linear_time() {
+    let deep = |depth: usize| {
+        let text = "word ".repeat(100_000);
+        format!("{}{}{}", "<w:tbl><w:tr><w:tc>".repeat(depth), paragraph(&text), "</w:tc></w:tr></w:tbl>".repeat(depth))
+    };
+    let document = in_time(|| named(&docx(&deep(80)), "a.docx")).unwrap();
+    assert_eq!(document.source_text.matches("word").count(), 100_000);
+}
+
+/// What Word would write before an item is not stored: a short text must not become a long one, item by item.
+#[test]
+fn numbers_of_list_items_are_bounded() {
+    let numbering = format!(
+        r#"<w:numbering><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="lowerLetter"/>
+        <w:start w:val="3000"/><w:lvlText w:val="{}"/></w:lvl></w:abstractNum>
+        <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>"#,
+        "%1".repeat(100_000)
+    );
+    let body = "<w:p><w:pPr><w:numPr><w:numId w:val=\"1\"/></w:numPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>".repeat(500);
+    let bytes = docx_with(TRANSITIONAL, &body, &[("numbering", "n.xml", &numbering)]);
+    let document = in_time(|| named(&bytes, "a.docx")).unwrap();
+    assert!(document.source_text.len() < 500 * 300, "{}", document.source_text.len());
+}
+
+/// Case P15: nesting costs no stack, and closing what was never opened no time.
+#[test]
+fn html_nested_or_crossed_without_end_is_read_whole_in_linear_time() {
+    const N: usize = 100_000;
+    for (open, close) in [
+        ("<div>", "</div>"),
+        ("<div>", "</section>"),
+        ("<table><tr><td>", "</table>"),
+        ("<ul><li>", "</li>"),
+        ("<b>", "</i>"),
+        ("<p>", ""),
+        ("<a@b>", ""),
+        ("<li><div>", "</p>"),
+        ("<td><p>", "</td>"),
+    ] {
+        let html = format!("<html>{}middle{}end", open.repeat(N), close.repeat(N));
+        let document = in_time(|| named(html.as_bytes(), "a.html")).unwrap();
+        assert!(document.source_text.contains("middle"), "{open}");
+        assert!(document.source_text.contains("end"), "{open}");
+    }
+    let pieces = format!("<html>{}{}", "<div>".repeat(N), "<li>x<p>y</li></pre></table>".repeat(N / 4));
+    assert_eq!(in_time(|| named(pieces.as_bytes(), "a.html")).unwrap().source_text.matches('y').count(), N / 4);
+}
+
+#[test]
+fn html_cells_that_span_without_end_are_bounded() {
+    let row = "<tr><td colspan=1000 rowspan=60000>x</td></tr>";
+    let html = format!("<html><table>{}</table>", row.repeat(10_000));
+    assert_eq!(code(&in_time(|| named(html.as_bytes(), "a.html")).unwrap_err()), "too_large");
+    let attributes: Vec<_> = (0..100_000).map(|n| format!("a{n}=1 ")).collect();
+    let html = format!("<html><p {}>hello", attributes.concat());
+    assert_eq!(texts(&in_time(|| named(html.as_bytes(), "a.html")).unwrap()), ["hello"]);
+}
+
+/// A slide, or a part of one, that is named a thousand times is read once.
+#[test]
+fn pptx_parts_named_again_and_again_are_read_once() {
+    let content = format!("<p:sld><p:sp><a:p><a:r><a:t>{}</a:t></a:r></a:p></p:sp></p:sld>", "word ".repeat(20_000));
+    let slides = "<p:sldId id=\"256\" r:id=\"r1\"/>".repeat(100_000);
+    let main = format!("<p:presentation><p:sldIdLst>{slides}</p:sldIdLst></p:presentation>");
+    let links =
+        format!(r#"<Relationships><Relationship Id="r1" Type="{TRANSITIONAL}/slide" Target="s.xml"/></Relationships>"#);
+    let parts = [("main.xml", main.as_str()), ("_rels/main.xml.rels", links.as_str()), ("s.xml", content.as_str())];
+    let bytes = package(TRANSITIONAL, "main.xml", "presentationml.presentation", &parts);
+    assert_eq!(in_time(|| named(&bytes, "a.pptx")).unwrap().source_text.matches("word").count(), 20_000);
+}
+
+/// What is called JSON and nested without end is refused; what is not called so is text.
+#[test]
+fn json_nested_without_end_is_a_typed_error() {
+    for open in ["[", "{\"a\":", "[{\"b\":"] {
+        let text = open.repeat(100_000);
+        assert_eq!(code(&in_time(|| named(text.as_bytes(), "a.json")).unwrap_err()), "parse_failed");
+        assert_eq!(in_time(|| named(text.as_bytes(), "a.txt")).unwrap().media_type, crate::MediaType::Text);
+    }
+}
+
+/// Paths are repeated on every line: they count as often as they are written.
+#[test]
+fn json_paths_do_not_multiply_past_the_bound() {
+    let key = "k".repeat(190);
+    let leaves = "{\"a\":1},".repeat(400_000);
+    let text = format!("[{{\"{key}\": [{leaves}0]}}]");
+    assert_eq!(code(&in_time(|| named(text.as_bytes(), "a.json")).unwrap_err()), "too_large");
+}
+
+#[test]
+fn csv_of_a_million_columns_is_refused_and_of_many_is_read() {
+    let line = |columns: usize| format!("{}z\n", "a,".repeat(columns));
+    assert_eq!(code(&in_time(|| named(line(1_000_000).as_bytes(), "a.csv")).unwrap_err()), "too_large");
+    let lines = line(300_000).repeat(3);
+    let document = in_time(|| named(lines.as_bytes(), "a.csv")).unwrap();
+    assert_eq!(document.source_text.matches('z').count(), 3);
+}

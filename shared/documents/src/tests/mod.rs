@@ -2,7 +2,10 @@
 
 mod analyzer;
 mod hostile;
+mod letters;
 mod office;
+mod sheets;
+mod slides;
 
 use crate::{Limits, MediaHint, ParseError, ParsedDocument, parse_and_chunk};
 use anchorage_domain::ChunkingPolicy;
@@ -68,6 +71,31 @@ fn docx(body: &str) -> Vec<u8> {
 
 fn paragraph(text: &str) -> String {
     format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>")
+}
+
+/// A presentation: for each slide, in the order shown, its content and further parts (relation, content).
+fn pptx(slides: &[(&str, &[(&str, &str)])]) -> Vec<u8> {
+    let (mut list, mut links, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    for ((content, further), n) in slides.iter().zip(1..) {
+        // The names say nothing of the order.
+        let name = format!("s{}.xml", 100 - n);
+        list.push(format!(r#"<p:sldId id="{}" r:id="r{n}"/>"#, 255 + n));
+        links.push(format!(r#"<Relationship Id="r{n}" Type="{TRANSITIONAL}/slide" Target="{name}"/>"#));
+        let mut own = Vec::new();
+        for (kind, content) in *further {
+            own.push(format!(r#"<Relationship Id="{kind}" Type="{TRANSITIONAL}/{kind}" Target="{kind}{n}.xml"/>"#));
+            parts.push((format!("deck/{kind}{n}.xml"), (*content).to_owned()));
+        }
+        parts.push((format!("deck/_rels/{name}.rels"), format!("<Relationships>{}</Relationships>", own.concat())));
+        parts.push((format!("deck/{name}"), (*content).to_owned()));
+    }
+    parts.push((
+        "deck/main.xml".into(),
+        format!("<p:presentation><p:sldIdLst>{}</p:sldIdLst></p:presentation>", list.concat()),
+    ));
+    parts.push(("deck/_rels/main.xml.rels".into(), format!("<Relationships>{}</Relationships>", links.concat())));
+    let parts: Vec<_> = parts.iter().map(|(name, content)| (name.as_str(), content.as_str())).collect();
+    package(TRANSITIONAL, "deck/main.xml", "presentationml.presentation", &parts)
 }
 
 /// A workbook: name, attributes and sheet data of each sheet.

@@ -108,6 +108,81 @@ fn docx_headings_come_from_styles_in_both_namespaces() {
     }
 }
 
+/// A column that a cell spans stays a column, and a label that reaches down is said in every row.
+#[test]
+fn docx_merged_cells_keep_columns_and_reach_down() {
+    let cell = |mark: &str, text: &str| format!("<w:tc><w:tcPr>{mark}</w:tcPr>{}</w:tc>", paragraph(text));
+    let row = |cells: &[String]| format!("<w:tr>{}</w:tr>", cells.concat());
+    let body = format!(
+        "<w:tbl>{}{}{}{}</w:tbl>",
+        row(&[cell("", "Model"), cell("", "Part"), cell("", "Price")]),
+        row(&[cell("<w:vMerge w:val=\"restart\"/>", "X1"), cell("", "lid"), cell("", "3")]),
+        row(&[cell("<w:vMerge/>", ""), cell("", "base"), cell("", "4")]),
+        row(&[cell("<w:gridSpan w:val=\"2\"/>", "both"), cell("", "7")]),
+    );
+    let document = read(&docx(&body), ChunkingPolicy::default()).unwrap();
+    assert_eq!(
+        texts(&document),
+        [
+            "Model | Part | Price\nModel: X1 / Part: lid / Price: 3\nModel: X1 / Part: base / Price: 4\nModel: both / Price: 7"
+        ]
+    );
+}
+
+#[test]
+fn docx_lists_and_headings_carry_the_numbers_that_word_counts() {
+    let numbering = r#"<w:numbering><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start w:val="1"/>
+        <w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl><w:lvl w:ilvl="1"><w:start w:val="1"/>
+        <w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl></w:abstractNum>
+        <w:num w:numId="5"><w:abstractNumId w:val="0"/></w:num></w:numbering>"#;
+    let styles = r#"<w:styles><w:style w:styleId="H"><w:name w:val="heading 1"/><w:pPr><w:numPr><w:numId w:val="5"/>
+        </w:numPr></w:pPr></w:style><w:style w:styleId="Own"><w:name w:val="Clause"/><w:basedOn w:val="H"/></w:style></w:styles>"#;
+    let item =
+        |properties: &str, text: &str| format!("<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>");
+    let numbered = |level: u8| format!("<w:numPr><w:ilvl w:val=\"{level}\"/><w:numId w:val=\"5\"/></w:numPr>");
+    let body = item("<w:pStyle w:val=\"Own\"/>", "Scope")
+        + &item(&numbered(1), "first")
+        + &item(&numbered(1), "second")
+        + &item("<w:pStyle w:val=\"H\"/>", "Terms")
+        + &item("<w:pStyle w:val=\"H\"/><w:numPr><w:numId w:val=\"0\"/></w:numPr>", "Annex");
+    let parts = [("numbering", "n.xml", numbering), ("styles", "s.xml", styles)];
+    let document = read(&docx_with(TRANSITIONAL, &body, &parts), ChunkingPolicy::default()).unwrap();
+    assert_eq!(texts(&document), ["1. Scope\n1.1 first\n1.2 second", "2. Terms", "Annex"]);
+    assert_eq!(document.chunks[0].heading_path, ["1. Scope"]);
+}
+
+#[test]
+fn docx_headers_and_comments_are_named_and_leave_it_whole_but_embedded_documents_do_not() {
+    let beside = format!("<w:hdr>{}</w:hdr>", paragraph("Page header"));
+    let blank = format!("<w:hdr>{}</w:hdr>", paragraph(""));
+    let parts = |last: &'static str| {
+        [("header", "h.xml", beside.as_str()), ("footer", "f.xml", blank.as_str()), (last, "x.xml", beside.as_str())]
+    };
+    for (kind, reason, partial) in [("comments", SkipReason::Aside, false), ("chart", SkipReason::Unsupported, true)] {
+        let bytes = docx_with(TRANSITIONAL, &paragraph("Body."), &parts(kind));
+        let document = read(&bytes, ChunkingPolicy::default()).unwrap();
+        assert_eq!(texts(&document), ["Body."]);
+        let skipped: Vec<_> = document.coverage.skipped.iter().map(|s| (s.what.as_str(), s.reason)).collect();
+        assert_eq!(skipped, [("h.xml", SkipReason::Aside), ("x.xml", reason)]);
+        assert_eq!(document.coverage.partial, partial, "{kind}");
+    }
+}
+
+/// Text that was moved stands once, where it went; tabulator stops are no text.
+#[test]
+fn docx_moved_text_is_said_once() {
+    let run = |text: &str| format!("<w:r><w:t>{text}</w:t></w:r>");
+    let body = format!(
+        "<w:p><w:pPr><w:tabs><w:tab w:val=\"left\"/></w:tabs><w:rPr><w:del/></w:rPr></w:pPr>{}<w:moveFrom>{}</w:moveFrom></w:p>\
+         <w:p><w:moveTo>{}</w:moveTo></w:p>",
+        run("stays"),
+        run("moved"),
+        run("moved")
+    );
+    let document = read(&docx(&body), ChunkingPolicy::default()).unwrap();
+    assert_eq!(texts(&document), ["stays\n\nmoved"]);
+}
+
 /// Case C30: the merged title is context, the header names every value.
 #[test]
 fn xlsx_title_row_becomes_context_of_a_named_table() {
@@ -195,8 +270,8 @@ fn documents_that_cannot_be_read_say_why() {
         (whole[..whole.len() / 2].to_vec(), "a.docx", "parse_failed"),
         (docx("<w:p><w:r>"), "a.docx", "parse_failed"),
         (locked, "a.docx", "encrypted"),
-        (ole, "a.xls", "unsupported_type"),
-        (presentation, "a.docx", "unsupported_type"),
+        (ole, "a.xls", "parse_failed"),
+        (presentation, "a.docx", "no_text"),
         (archive(&[("readme.txt", "text")]), "a.docx", "unsupported_type"),
         (b"%PDF-1.7\n".to_vec(), "a.txt", "unsupported_type"),
         (b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "a.md", "unsupported_type"),

@@ -47,6 +47,12 @@ pub fn fold(text: &str) -> Folded {
     let mut pieces = Vec::with_capacity(kept.text.len() / 2);
     for (start, grapheme) in kept.text.grapheme_indices(true) {
         let before = folded.len();
+        // Most of a text are letters that no table changes.
+        if let Some(c) = alone(grapheme).filter(|c| is_plain(*c)) {
+            folded.extend(fold_char(c.to_ascii_lowercase()));
+            pieces.push((before, kept.original(start)..kept.original(start + grapheme.len())));
+            continue;
+        }
         // Lower-casing can take a letter apart again ("İ"), so composition comes last.
         let lowered = grapheme.nfkc().flat_map(char::to_lowercase).nfkc();
         folded.extend(lowered.filter_map(fold_char));
@@ -55,6 +61,18 @@ pub fn fold(text: &str) -> Folded {
         }
     }
     Folded { text: folded, pieces }
+}
+
+fn alone(grapheme: &str) -> Option<char> {
+    let mut chars = grapheme.chars();
+    chars.next().filter(|_| chars.next().is_none())
+}
+
+/// Characters of the most common alphabets that stay as they are under compatibility composition and have no capitals but
+/// those of ASCII, and that never vanish.
+const fn is_plain(c: char) -> bool {
+    c.is_ascii()
+        || matches!(c, '\u{620}'..='\u{63F}' | '\u{641}'..='\u{64A}' | '\u{671}'..='\u{674}' | '\u{679}'..='\u{6D3}')
 }
 
 /// A text without what vanishes, and the way back.
@@ -178,6 +196,14 @@ mod tests {
     /// Letters, marks and what vanishes, as no real text has them side by side.
     const ODD: &str = "[aeAİǅßΣ\u{301}\u{302}\u{307}\u{640}\u{64B}\u{653}\u{654}\u{670}\u{200C}\u{200D}\u{AD}\u{FEFF}\
         اآأیيىئكکۀهةؤ۴٤ﷺﻵ\u{FE71}\u{FE70}\u{1100}\u{1161}\u{11A8}½ ]{0,12}";
+
+    #[test]
+    fn plain_characters_are_their_own_form_and_stay() {
+        for c in (0..0x700).filter_map(char::from_u32).filter(|c| is_plain(*c)) {
+            assert_eq!(c.nfkc().collect::<String>(), c.to_string());
+            assert!(fold_char(c).is_some() && (c.is_ascii() || c.to_lowercase().eq([c])), "{c:?}");
+        }
+    }
 
     proptest! {
         #[test]

@@ -2,6 +2,7 @@
 //! the one that was asked for. Each list is written as it is folded.
 
 use anchorage_domain::Language;
+use std::sync::LazyLock;
 
 const EN: &str = "a an the this that these those is are was were be been being am do does did done has have had having \
     of in on at to for from by with about into over under between as and or but nor not no if then than so such it its \
@@ -18,12 +19,23 @@ const VI: &str = "là và của có cho với các những một này đó kia t
 
 /// Whether a folded word is one of the language's stop words.
 pub(super) fn contains(language: Language, word: &str) -> bool {
-    let list = match language {
-        Language::En => EN,
-        Language::Fa => FA,
-        Language::Vi => VI,
+    let sorted = match language {
+        Language::En => &SORTED_EN,
+        Language::Fa => &SORTED_FA,
+        Language::Vi => &SORTED_VI,
     };
-    list.split_ascii_whitespace().any(|stop| stop == word)
+    sorted.binary_search(&word).is_ok()
+}
+
+/// Sorted once, so that each of a text's words is compared with a handful.
+static SORTED_EN: LazyLock<Vec<&str>> = LazyLock::new(|| sorted(EN));
+static SORTED_FA: LazyLock<Vec<&str>> = LazyLock::new(|| sorted(FA));
+static SORTED_VI: LazyLock<Vec<&str>> = LazyLock::new(|| sorted(VI));
+
+fn sorted(list: &'static str) -> Vec<&'static str> {
+    let mut words: Vec<_> = list.split_ascii_whitespace().collect();
+    words.sort_unstable();
+    words
 }
 
 #[cfg(test)]
@@ -37,6 +49,14 @@ mod tests {
             for word in list.split_ascii_whitespace() {
                 assert_eq!(fold(word).text, word);
             }
+        }
+    }
+
+    #[test]
+    fn every_stop_word_is_found_in_its_own_language() {
+        for (language, list) in [(Language::En, EN), (Language::Fa, FA), (Language::Vi, VI)] {
+            assert!(list.split_ascii_whitespace().all(|word| contains(language, word)));
+            assert!(!contains(language, "") && !contains(language, "warranty"));
         }
     }
 }

@@ -22,7 +22,7 @@ pub use sparse::{ANALYZER_VERSION, sparse_document, sparse_query};
 pub use text::{Folded, Word, fold, terms, words};
 pub use tokens::estimate_tokens;
 
-use anchorage_domain::{ChunkingPolicy, Coverage};
+use anchorage_domain::{ChunkingPolicy, Coverage, SkipReason};
 
 /// A document as the pipeline takes it on.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ pub fn parse_and_chunk(
         return Err(ParseError::TooLarge { limit: limits.max_file_bytes });
     }
     let parsed = parse::parse(bytes, hint, limits)?;
-    let (source_text, chunks) = chunk::chunk(&parsed.blocks, policy, limits)?;
+    let (source_text, chunks) = chunk::chunk(&parsed.blocks, &parsed.places, policy, limits)?;
     if chunks.is_empty() {
         return Err(ParseError::NoText);
     }
@@ -61,6 +61,8 @@ pub fn parse_and_chunk(
     coverage.bytes = bytes.len() as u64;
     coverage.blocks = u32::try_from(parsed.blocks.len()).unwrap_or(u32::MAX);
     coverage.chars = source_text.chars().count() as u64;
-    coverage.partial = coverage.skipped.iter().any(|skipped| skipped.reason != anchorage_domain::SkipReason::Hidden);
+    // What is hidden was read, and what repeats is reported once: neither is missing.
+    let is_missing = |reason| !matches!(reason, SkipReason::Hidden | SkipReason::Repeated);
+    coverage.partial = coverage.skipped.iter().any(|skipped| is_missing(skipped.reason));
     Ok(ParsedDocument { media_type: parsed.media_type, title: parsed.title, source_text, chunks, coverage })
 }

@@ -5,11 +5,12 @@ mod decode;
 mod delimited;
 mod docx;
 mod markdown;
+mod pdf;
 mod plain;
 mod workbook;
 
 use crate::{Limits, ParseError, limits::MAX_LABEL_CHARS};
-use anchorage_domain::Coverage;
+use anchorage_domain::{Coverage, QuarantineReason};
 use archive::Archive;
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub enum MediaType {
     Csv,
     Docx,
     Xlsx,
+    Pdf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,12 +80,34 @@ pub(crate) struct Row {
     pub cells: Vec<String>,
 }
 
+/// A page that text can stand on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct PageRef {
+    /// Counted from 1.
+    pub number: u32,
+    /// The number printed on it.
+    pub label: Option<String>,
+    pub quarantined: Option<QuarantineReason>,
+}
+
+/// Where a line of a block, or a row of a table, stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Placed {
+    /// Where in the block's text it begins, in bytes; for a table the row's number.
+    pub at: usize,
+    pub page: Arc<PageRef>,
+    /// Left, bottom, right, top, in the page's own coordinates.
+    pub bbox: [f32; 4],
+}
+
 /// What a parser made of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parsed {
     pub title: Option<String>,
     pub blocks: Vec<Block>,
     pub coverage: Coverage,
+    /// For every block its lines' places, in order; empty where the format has no pages.
+    pub places: Vec<Vec<Placed>>,
 }
 
 pub(crate) struct Typed {
@@ -91,6 +115,7 @@ pub(crate) struct Typed {
     pub title: Option<String>,
     pub blocks: Vec<Block>,
     pub coverage: Coverage,
+    pub places: Vec<Vec<Placed>>,
 }
 
 pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<Typed, ParseError> {
@@ -107,13 +132,16 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
                 _ => return Err(unsupported("an archive of another kind")),
             }
         }
+        Sniffed::Pdf => (MediaType::Pdf, pdf::parse(bytes, limits)?),
         Sniffed::Text => {
             let decoded = decode::decode(bytes)?;
             let kind = text_kind(hint);
             let mut parsed = match kind {
                 MediaType::Markdown => markdown::parse(&decoded.text, limits)?,
                 MediaType::Csv => delimited::parse(&decoded.text, limits)?,
-                MediaType::Text | MediaType::Docx | MediaType::Xlsx => plain::parse(&decoded.text, limits)?,
+                MediaType::Text | MediaType::Docx | MediaType::Xlsx | MediaType::Pdf => {
+                    plain::parse(&decoded.text, limits)?
+                }
             };
             parsed.coverage.replaced_chars = decoded.replaced;
             (kind, parsed)
@@ -128,6 +156,7 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
         title: parsed.title.as_deref().map(label),
         blocks: parsed.blocks,
         coverage: parsed.coverage,
+        places: parsed.places,
     })
 }
 
@@ -142,6 +171,7 @@ impl Block {
 
 enum Sniffed {
     Archive,
+    Pdf,
     Text,
 }
 
@@ -151,8 +181,7 @@ const fn unsupported(detected: &'static str) -> ParseError {
 
 /// Decides by the first bytes and, for containers, by what they name inside.
 fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
-    let known: [(&[u8], &'static str); 10] = [
-        (b"%PDF-", "a PDF document"),
+    let known: [(&[u8], &'static str); 9] = [
         (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
         (b"\xFF\xD8\xFF", "a JPEG picture"),
         (b"GIF8", "a GIF picture"),
@@ -165,6 +194,9 @@ fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
     ];
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         return Ok(Sniffed::Archive);
+    }
+    if is_pdf(bytes) {
+        return Ok(Sniffed::Pdf);
     }
     if bytes.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") {
         let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -185,6 +217,20 @@ fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
         return Err(unsupported("an HTML page"));
     }
     Ok(Sniffed::Text)
+}
+
+/// Readers take a PDF for one when its mark stands somewhere near the beginning.
+fn is_pdf(bytes: &[u8]) -> bool {
+    const NEAR: usize = 1_024;
+    const MARK: &[u8] = b"%PDF-";
+    bytes.starts_with(MARK)
+        || bytes.get(..NEAR.min(bytes.len())).is_some_and(|start| {
+            // Text may speak of the mark; a document with anything in front of it is not text up to there.
+            start.windows(MARK.len()).position(|window| window == MARK).is_some_and(|at| {
+                let before = start.get(..at).unwrap_or_default();
+                before.iter().all(u8::is_ascii_whitespace) || std::str::from_utf8(before).is_err()
+            })
+        })
 }
 
 /// Which kind of text a file says it is. Without a word of it, plain.

@@ -51,7 +51,7 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Parsed, ParseError>
         }
     }
     coverage.rows = Some(rows_read);
-    Ok(Parsed { title: None, blocks, coverage })
+    Ok(Parsed { title: None, blocks, coverage, ..Parsed::default() })
 }
 
 enum SheetError {

@@ -3,6 +3,7 @@
 mod analyzer;
 mod hostile;
 mod office;
+mod pdf;
 
 use crate::{Limits, MediaHint, ParseError, ParsedDocument, parse_and_chunk};
 use anchorage_domain::ChunkingPolicy;

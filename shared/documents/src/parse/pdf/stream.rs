@@ -1,0 +1,133 @@
+//! What a stream holds, never more of it than the document's budget allows.
+
+use crate::{Limits, ParseError};
+use flate2::read::{DeflateDecoder, ZlibDecoder};
+use hayro_syntax::{
+    Filter,
+    object::{Array, Dict, Object, Stream},
+};
+use std::{borrow::Cow, io::Read as _};
+
+/// Most bytes one byte of each coding can stand for. Deflate: 258 bytes by two bits; LZW: a string of 4,096 bytes by
+/// nine bits; run lengths: 128 bytes by two; base 85: four zero bytes by one.
+const DEFLATE_RATIO: u64 = 1_032;
+const LZW_RATIO: u64 = 3_641;
+const RUN_LENGTH_RATIO: u64 = 64;
+const BASE_85_RATIO: u64 = 4;
+
+/// What is left of the bytes that a document's streams may inflate to.
+#[derive(Debug)]
+pub(super) struct Budget {
+    left: u64,
+    limit: u64,
+}
+
+impl Budget {
+    pub(super) const fn new(limits: &Limits) -> Self {
+        Self { left: limits.max_inflated_bytes, limit: limits.max_inflated_bytes }
+    }
+
+    pub(super) fn take(&mut self, bytes: u64) -> Result<(), ParseError> {
+        self.left = self
+            .left
+            .checked_sub(bytes)
+            .ok_or(ParseError::ArchiveTooLarge { problem: format!("inflates to more than {} bytes", self.limit) })?;
+        Ok(())
+    }
+
+    /// Inflates into nothing, to learn what a stream would cost whoever inflates it.
+    pub(super) fn measure(&mut self, deflated: &[u8]) -> Result<u64, ParseError> {
+        let mut reader = ZlibDecoder::new(deflated).take(self.left.saturating_add(1));
+        let mut scratch = [0; 16 * 1024];
+        let mut total = 0;
+        // An error ends the stream: what came before it was inflated all the same.
+        while let Ok(count @ 1..) = reader.read(&mut scratch) {
+            total += count as u64;
+        }
+        self.take(total)?;
+        Ok(total)
+    }
+}
+
+/// The content of a stream, as far as it can be read. `None` when nothing of it can.
+pub(super) fn content<'a>(stream: &Stream<'a>, budget: &mut Budget) -> Result<Option<Cow<'a, [u8]>>, ParseError> {
+    let filters = stream.filters();
+    let raw = stream.raw_data();
+    if filters.is_empty() {
+        budget.take(raw.len() as u64)?;
+        return Ok(Some(raw));
+    }
+    if filters.as_slice() == [Filter::FlateDecode] && !is_predicted(stream.dict()) {
+        return inflate(&raw, budget).map(|data| data.map(Cow::Owned));
+    }
+    if !may_decode(&raw, &filters, budget)? {
+        return Ok(None);
+    }
+    let Ok(decoded) = stream.decoded_data() else { return Ok(None) };
+    budget.take(decoded.len() as u64)?;
+    Ok(Some(decoded))
+}
+
+/// Whether what a library decodes on its own stays within the budget; counts it.
+pub(super) fn afford(stream: &Stream<'_>, budget: &mut Budget) -> Result<bool, ParseError> {
+    let raw = stream.raw_data();
+    let filters = stream.filters();
+    if filters.is_empty() {
+        budget.take(raw.len() as u64)?;
+        return Ok(true);
+    }
+    if filters.as_slice() == [Filter::FlateDecode] {
+        budget.measure(&raw)?;
+        return Ok(true);
+    }
+    may_decode(&raw, &filters, budget)
+}
+
+/// Codings that cannot be measured cheaply are judged by the worst they could do.
+fn may_decode(raw: &[u8], filters: &[Filter], budget: &Budget) -> Result<bool, ParseError> {
+    let mut worst = raw.len() as u64;
+    for filter in filters {
+        let ratio = match filter {
+            Filter::FlateDecode => DEFLATE_RATIO,
+            Filter::LzwDecode => LZW_RATIO,
+            Filter::RunLengthDecode => RUN_LENGTH_RATIO,
+            Filter::Ascii85Decode => BASE_85_RATIO,
+            Filter::AsciiHexDecode | Filter::Crypt => 1,
+            Filter::CcittFaxDecode | Filter::Jbig2Decode | Filter::DctDecode | Filter::JpxDecode => return Ok(false),
+        };
+        worst = worst.saturating_mul(ratio);
+    }
+    if worst > budget.left {
+        return Err(ParseError::ArchiveTooLarge {
+            problem: format!("may inflate to more than {} bytes", budget.limit),
+        });
+    }
+    Ok(true)
+}
+
+fn inflate(raw: &[u8], budget: &mut Budget) -> Result<Option<Vec<u8>>, ParseError> {
+    let mut data = Vec::with_capacity(raw.len().saturating_mul(4).min(1 << 20));
+    let within = budget.left.saturating_add(1);
+    // What was inflated before an error is kept: a page cut short still has its beginning.
+    let whole = ZlibDecoder::new(raw).take(within).read_to_end(&mut data).is_ok();
+    if !whole && data.is_empty() {
+        let _ = DeflateDecoder::new(raw).take(within).read_to_end(&mut data);
+    }
+    budget.take(data.len() as u64)?;
+    Ok((whole || !data.is_empty()).then_some(data))
+}
+
+fn is_predicted(dict: &Dict<'_>) -> bool {
+    let predicts = |params: &Dict<'_>| params.get::<u32>("Predictor").is_some_and(|predictor| predictor > 1);
+    [dict.get::<Object<'_>>("DecodeParms"), dict.get::<Object<'_>>("DP")].into_iter().flatten().any(|params| {
+        match params {
+            Object::Dict(params) => predicts(&params),
+            Object::Array(all) => all_dicts(&all).any(|params| predicts(&params)),
+            _ => false,
+        }
+    })
+}
+
+fn all_dicts<'a>(array: &Array<'a>) -> impl Iterator<Item = Dict<'a>> {
+    array.iter::<Object<'a>>().filter_map(Object::into_dict)
+}

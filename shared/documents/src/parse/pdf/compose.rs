@@ -23,6 +23,8 @@ const SAME_SIZE: f32 = 0.1;
 const INDENT: f32 = 0.9;
 /// A line that ends before this part of its column ends something.
 const SHORT_LINE: f32 = 0.75;
+/// Fewest columns of a table with a header.
+const MIN_HEADED: usize = 3;
 /// Usual distance between lines, in sizes, where there are too few lines to tell.
 const LEADING: f32 = 1.3;
 
@@ -217,7 +219,7 @@ impl Composer<'_> {
                 bbox: [row.place.x0, row.place.y0, row.place.x1, row.place.y1],
             })
             .collect();
-        let has_header = all.len() > 2 && all.first().is_some_and(|row| is_header(row));
+        let has_header = is_headed(&all);
         let header = if has_header { all.remove(0) } else { Vec::new() };
         let first = if has_header { 2 } else { 1 };
         let rows = all.into_iter().zip(first..).map(|(cells, number)| Row { number, cells }).collect();
@@ -345,6 +347,22 @@ fn starts_item(text: &str) -> bool {
     }
     let mut after = text.chars().skip(digits);
     matches!(after.next(), Some('.' | ')' | '-')) && after.next().is_some_and(char::is_whitespace)
+}
+
+/// Whether a table's first row names its columns. Of two columns the first names the rows, so there have to be more; the
+/// first row is full, and under one of its names the others hold numbers.
+fn is_headed(rows: &[Vec<String>]) -> bool {
+    let Some((first, body)) = rows.split_first().filter(|(first, body)| first.len() >= MIN_HEADED && body.len() > 1)
+    else {
+        return false;
+    };
+    let is_number = |cell: &String| cell.chars().any(char::is_numeric) && !cell.chars().any(char::is_alphabetic);
+    let holds_numbers = |column: usize| {
+        let cells = || body.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());
+        let numbers = cells().filter(|cell| is_number(cell)).count();
+        numbers > 0 && numbers * 2 >= cells().count()
+    };
+    first.iter().all(|cell| !cell.is_empty()) && is_header(first) && (0..first.len()).any(holds_numbers)
 }
 
 /// Adds a line to the text of its block.

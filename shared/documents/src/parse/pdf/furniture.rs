@@ -4,7 +4,10 @@ use super::{
     matrix::Box2,
     page::{Line, Piece},
 };
-use std::{collections::HashMap, ops::Range};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+};
 
 /// How far into a page from above and from below it may stand, as a part of its height.
 const MARGIN: f32 = 0.14;
@@ -40,9 +43,11 @@ pub(super) fn find(text: &str, pieces: &[Piece], pages: &[Extent], body: f32) ->
     let mut repeats = vec![false; pieces.len()];
     // What a line says, digits apart, at the top or the bottom; for every page where, and which piece.
     let mut seen: HashMap<(bool, String), Vec<(i32, usize)>> = HashMap::new();
-    let mut marked: HashMap<String, usize> = HashMap::new();
+    // What the document itself marks: for every line how it first reads, and its pages.
+    let mut marked: BTreeMap<String, Repeated> = BTreeMap::new();
+    let mut marked_on: HashMap<String, usize> = HashMap::new();
     let mut order = Vec::new();
-    for page in pages {
+    for (number, page) in pages.iter().enumerate() {
         let own = pieces.get(page.pieces.clone()).unwrap_or_default();
         let mut lines: Vec<(usize, &Line)> = page
             .pieces
@@ -57,7 +62,14 @@ pub(super) fn find(text: &str, pieces: &[Piece], pages: &[Extent], body: f32) ->
             if let Some(repeat) = repeats.get_mut(*index) {
                 *repeat = true;
             }
-            *marked.entry(said(text, line)).or_default() += 1;
+            let said = said(text, line);
+            let first =
+                || Repeated { text: text.get(line.text.clone()).unwrap_or_default().trim().to_owned(), pages: 0 };
+            let entry = marked.entry(said.clone()).or_insert_with(first);
+            // Once a page, however often the page says it.
+            if marked_on.insert(said, number) != Some(number) {
+                entry.pages += 1;
+            }
         }
         lines.sort_by(|a, b| b.1.place.y0.total_cmp(&a.1.place.y0));
         let height = page.visible.height();
@@ -105,9 +117,7 @@ pub(super) fn find(text: &str, pieces: &[Piece], pages: &[Extent], body: f32) ->
             }
         }
     }
-    let mut marked: Vec<_> = marked.into_iter().collect();
-    marked.sort();
-    reported.extend(marked.into_iter().map(|(text, pages)| Repeated { text, pages }));
+    reported.extend(marked.into_values());
     (repeats, reported)
 }
 

@@ -15,6 +15,7 @@ mod logical;
 mod matrix;
 mod open;
 mod page;
+mod scan;
 mod stream;
 mod strings;
 mod tree;
@@ -65,11 +66,15 @@ fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
 
 fn read(bytes: &[u8], limits: &Limits) -> Result<Parsed, ParseError> {
     let mut budget = Budget::new(limits);
-    let opened = Opened::new(bytes, limits)?;
+    let opened = Opened::new(bytes, &mut budget)?;
     let catalog = opened.catalog().unwrap_or_default();
     let nodes = tree::pages(&opened)?;
     if nodes.is_empty() {
         return Err(ParseError::failed("the document has no pages"));
+    }
+    let mut coverage = Coverage { pages: Some(u32::try_from(nodes.len()).unwrap_or(u32::MAX)), ..Coverage::default() };
+    if opened.damaged {
+        coverage.skipped.push(Skipped { what: "objects".to_owned(), reason: SkipReason::Unreadable });
     }
     let labels = Labels::of(&catalog);
     let hidden = Hidden::of(&catalog);

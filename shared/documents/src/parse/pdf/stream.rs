@@ -1,12 +1,12 @@
 //! What a stream holds, never more of it than the document's budget allows.
 
 use crate::{Limits, ParseError};
-use flate2::read::{DeflateDecoder, ZlibDecoder};
+use flate2::{Decompress, FlushDecompress, Status};
 use hayro_syntax::{
     Filter,
     object::{Array, Dict, Object, Stream},
 };
-use std::{borrow::Cow, io::Read as _};
+use std::borrow::Cow;
 
 /// Most bytes one byte of each coding can stand for. Deflate: 258 bytes by two bits; LZW: a string of 4,096 bytes by
 /// nine bits; run lengths: 128 bytes by two; base 85: four zero bytes by one.
@@ -14,6 +14,9 @@ const DEFLATE_RATIO: u64 = 1_032;
 const LZW_RATIO: u64 = 3_641;
 const RUN_LENGTH_RATIO: u64 = 64;
 const BASE_85_RATIO: u64 = 4;
+
+/// Bytes inflated at a time.
+const STEP: usize = 16 * 1024;
 
 /// What is left of the bytes that a document's streams may inflate to.
 #[derive(Debug)]
@@ -27,7 +30,7 @@ impl Budget {
         Self { left: limits.max_inflated_bytes, limit: limits.max_inflated_bytes }
     }
 
-    pub(super) fn take(&mut self, bytes: u64) -> Result<(), ParseError> {
+    fn take(&mut self, bytes: u64) -> Result<(), ParseError> {
         self.left = self
             .left
             .checked_sub(bytes)
@@ -35,17 +38,21 @@ impl Budget {
         Ok(())
     }
 
-    /// Inflates into nothing, to learn what a stream would cost whoever inflates it.
-    pub(super) fn measure(&mut self, deflated: &[u8]) -> Result<u64, ParseError> {
-        let mut reader = ZlibDecoder::new(deflated).take(self.left.saturating_add(1));
-        let mut scratch = [0; 16 * 1024];
-        let mut total = 0;
-        // An error ends the stream: what came before it was inflated all the same.
-        while let Ok(count @ 1..) = reader.read(&mut scratch) {
-            total += count as u64;
+    /// Inflates into nothing, to learn what a stream would cost whoever inflates it, and whether it is whole.
+    fn measure(&mut self, deflated: &[u8]) -> Result<bool, ParseError> {
+        let mut inflater = Decompress::new(true);
+        let mut scratch = [0; STEP];
+        loop {
+            let (read, written) = (inflater.total_in(), inflater.total_out());
+            let rest = usize::try_from(read).ok().and_then(|read| deflated.get(read..)).unwrap_or_default();
+            let status = inflater.decompress(rest, &mut scratch, FlushDecompress::None);
+            let moved = inflater.total_in() > read || inflater.total_out() > written;
+            // An error ends the stream: what came before it was inflated all the same.
+            if inflater.total_out() > self.left || !moved || !matches!(status, Ok(Status::Ok | Status::BufError)) {
+                self.take(inflater.total_out())?;
+                return Ok(matches!(status, Ok(Status::StreamEnd)));
+            }
         }
-        self.take(total)?;
-        Ok(total)
     }
 }
 
@@ -76,11 +83,20 @@ pub(super) fn afford(stream: &Stream<'_>, budget: &mut Budget) -> Result<bool, P
         budget.take(raw.len() as u64)?;
         return Ok(true);
     }
-    if filters.as_slice() == [Filter::FlateDecode] {
-        budget.measure(&raw)?;
+    // The library reads what is not whole in further ways, none of which is measured.
+    if filters.as_slice() == [Filter::FlateDecode] && budget.measure(&raw)? {
         return Ok(true);
     }
     may_decode(&raw, &filters, budget)
+}
+
+/// The content of a stream that the library will decode on its own, as often as it likes. `None` when it might find more
+/// in it than is found here.
+pub(super) fn holder<'a>(stream: &Stream<'a>, budget: &mut Budget) -> Result<Option<Cow<'a, [u8]>>, ParseError> {
+    let before = budget.left;
+    let Some(data) = content(stream, budget)? else { return Ok(None) };
+    budget.left = before;
+    Ok(afford(stream, budget)?.then_some(data))
 }
 
 /// Codings that cannot be measured cheaply are judged by the worst they could do.
@@ -105,16 +121,41 @@ fn may_decode(raw: &[u8], filters: &[Filter], budget: &Budget) -> Result<bool, P
     Ok(true)
 }
 
+/// Inflates what can be inflated: a page cut short, or damaged on the way, still has its beginning.
 fn inflate(raw: &[u8], budget: &mut Budget) -> Result<Option<Vec<u8>>, ParseError> {
-    let mut data = Vec::with_capacity(raw.len().saturating_mul(4).min(1 << 20));
-    let within = budget.left.saturating_add(1);
-    // What was inflated before an error is kept: a page cut short still has its beginning.
-    let whole = ZlibDecoder::new(raw).take(within).read_to_end(&mut data).is_ok();
+    let within = usize::try_from(budget.left.saturating_add(1)).unwrap_or(usize::MAX);
+    let mut data = Vec::with_capacity(raw.len().saturating_mul(4).clamp(STEP, 1 << 20).min(within));
+    let mut whole = inflate_into(raw, true, within, &mut data);
     if !whole && data.is_empty() {
-        let _ = DeflateDecoder::new(raw).take(within).read_to_end(&mut data);
+        // Some writers leave out what marks the coding.
+        whole = inflate_into(raw, false, within, &mut data);
     }
     budget.take(data.len() as u64)?;
     Ok((whole || !data.is_empty()).then_some(data))
+}
+
+/// Whether the stream came to its end, within the bound.
+fn inflate_into(raw: &[u8], marked: bool, within: usize, data: &mut Vec<u8>) -> bool {
+    let mut inflater = Decompress::new(marked);
+    loop {
+        let (read, before) = (usize::try_from(inflater.total_in()).unwrap_or(usize::MAX), data.len());
+        if before >= within {
+            return false;
+        }
+        if data.capacity() == before {
+            data.reserve(before.clamp(STEP, within.saturating_sub(before).max(1)));
+        }
+        let rest = raw.get(read..).unwrap_or_default();
+        match inflater.decompress_vec(rest, data, FlushDecompress::None) {
+            Ok(Status::StreamEnd) => return true,
+            // Nothing in, nothing out: the data ends here.
+            Ok(_) if data.len() == before && inflater.total_in() == read as u64 && data.capacity() > before => {
+                return false;
+            }
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
 }
 
 fn is_predicted(dict: &Dict<'_>) -> bool {

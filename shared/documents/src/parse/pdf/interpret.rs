@@ -10,7 +10,7 @@ use super::{
     matrix::{Box2, Matrix},
     stream::{Budget, content},
 };
-use crate::ParseError;
+use crate::{Limits, ParseError};
 use hayro_syntax::{
     content::{TypedIter, ops::TypedInstruction},
     object::{Array, Dict, Name, Object, Stream, dict_or_stream},
@@ -21,8 +21,6 @@ use hayro_syntax::{
 const MAX_SAVED: usize = 512;
 /// Deepest nesting of forms in forms.
 const MAX_FORM_DEPTH: usize = 16;
-/// Most bytes of instructions of one document, a form counted as often as it is drawn.
-const MAX_INSTRUCTION_BYTES: u64 = 128 << 20;
 /// Most glyphs of one page, and of one document.
 const MAX_PAGE_GLYPHS: usize = 500_000;
 const MAX_GLYPHS: usize = 20_000_000;
@@ -105,10 +103,41 @@ pub(super) struct Machine<'d, 'a> {
 }
 
 /// What a document has used up.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Steps {
-    bytes: u64,
+    /// Bytes of instructions that may still be followed; a form counts as often as it is drawn.
+    instructions: u64,
+    /// Bytes of text that may still be shown.
+    text: u64,
     glyphs: usize,
+    limits: Limits,
+}
+
+impl Steps {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            instructions: limits.max_inflated_bytes,
+            text: limits.max_text_bytes as u64,
+            glyphs: 0,
+            limits: limits.clone(),
+        }
+    }
+
+    fn follow(&mut self, bytes: usize) -> Result<(), ParseError> {
+        let limit = self.limits.max_inflated_bytes;
+        self.instructions = self.instructions.checked_sub(bytes as u64).ok_or(ParseError::TooLarge { limit })?;
+        Ok(())
+    }
+
+    fn show(&mut self, glyph: &Glyph) -> Result<(), ParseError> {
+        let limit = self.limits.max_text_bytes as u64;
+        self.text = self.text.checked_sub(u64::from(glyph.text.len)).ok_or(ParseError::TooLarge { limit })?;
+        self.glyphs += 1;
+        if self.glyphs > MAX_GLYPHS {
+            return Err(ParseError::TooLarge { limit: MAX_GLYPHS as u64 });
+        }
+        Ok(())
+    }
 }
 
 impl<'a> Machine<'_, 'a> {
@@ -121,10 +150,7 @@ impl<'a> Machine<'_, 'a> {
 
     #[expect(clippy::too_many_lines, reason = "one arm an instruction; apart they would say less")]
     fn follow(&mut self, data: &[u8], resources: &Resources<'a>, state: State, depth: usize) -> Result<(), ParseError> {
-        self.steps.bytes = self.steps.bytes.saturating_add(data.len() as u64);
-        if self.steps.bytes > MAX_INSTRUCTION_BYTES {
-            return Err(ParseError::TooLarge { limit: MAX_INSTRUCTION_BYTES });
-        }
+        self.steps.follow(data.len())?;
         if is_slow(data) {
             self.drawn.damaged = true;
             return Ok(());
@@ -287,8 +313,8 @@ impl<'a> Machine<'_, 'a> {
     }
 
     fn push(&mut self, glyph: Glyph) -> Result<(), ParseError> {
-        self.steps.glyphs += 1;
-        if self.steps.glyphs > MAX_GLYPHS || self.drawn.glyphs.len() >= MAX_PAGE_GLYPHS {
+        self.steps.show(&glyph)?;
+        if self.drawn.glyphs.len() >= MAX_PAGE_GLYPHS {
             return Err(ParseError::TooLarge { limit: MAX_PAGE_GLYPHS as u64 });
         }
         if !glyph.x.is_finite() || !glyph.y.is_finite() || !glyph.width.is_finite() {
@@ -369,10 +395,9 @@ impl<'a> Machine<'_, 'a> {
         let drawn = &mut *self.drawn;
         drawn.unknown = drawn.unknown.saturating_sub(u32::try_from(unknown).unwrap_or(0));
         drawn.shown = drawn.shown.saturating_sub(u32::try_from(shown).unwrap_or(0));
-        if span.len == 0 {
-            return;
-        }
-        drawn.shown += u32::from(kind != Kind::Space);
+        // Saying nothing, it still takes its room: what stands on both sides may be one word.
+        let kind = if span.len == 0 { Kind::Plain } else { kind };
+        drawn.shown += u32::from(kind != Kind::Space && span.len > 0);
         let shift = from - (first.x * cos + first.y * sin);
         drawn.glyphs.push(Glyph {
             x: first.x + shift * cos,
@@ -416,6 +441,8 @@ impl<'a> Machine<'_, 'a> {
         state: State,
         depth: usize,
     ) -> Result<(), ParseError> {
+        // What cannot be read was tried all the same.
+        self.steps.follow(form.raw_data().len())?;
         let Some(data) = content(form, self.budget)? else {
             self.drawn.damaged = true;
             return Ok(());

@@ -80,7 +80,7 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Parsed, ParseError> {
     let hidden = Hidden::of(&catalog);
     let mut coverage = Coverage { pages: Some(u32::try_from(nodes.len()).unwrap_or(u32::MAX)), ..Coverage::default() };
     let mut fonts = Fonts::new(limits.max_text_bytes);
-    let mut steps = Steps::default();
+    let mut steps = Steps::new(limits);
     let mut drawn = Drawn::default();
     let mut pages = Pages::default();
     let mut extents = Vec::with_capacity(nodes.len());

@@ -4,9 +4,9 @@ use crate::{Limits, ParseError};
 use flate2::{Decompress, FlushDecompress, Status};
 use hayro_syntax::{
     Filter,
-    object::{Array, Dict, Object, Stream},
+    object::{Array, Dict, Object, ObjectIdentifier, Stream},
 };
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 /// Most bytes one byte of each coding can stand for. Deflate: 258 bytes by two bits; LZW: a string of 4,096 bytes by
 /// nine bits; run lengths: 128 bytes by two; base 85: four zero bytes by one.
@@ -15,6 +15,8 @@ const LZW_RATIO: u64 = 3_641;
 const RUN_LENGTH_RATIO: u64 = 64;
 const BASE_85_RATIO: u64 = 4;
 
+/// Most streams remembered as counted.
+const MAX_COUNTED: usize = 65_536;
 /// Bytes inflated at a time.
 const STEP: usize = 16 * 1024;
 
@@ -23,11 +25,20 @@ const STEP: usize = 16 * 1024;
 pub(super) struct Budget {
     left: u64,
     limit: u64,
+    /// Streams that were counted: what is drawn on every page inflates again, and needs room once.
+    counted: HashSet<ObjectIdentifier>,
+    /// Streams that could not be read: they are not tried again, however often they are drawn.
+    failed: HashSet<ObjectIdentifier>,
 }
 
 impl Budget {
-    pub(super) const fn new(limits: &Limits) -> Self {
-        Self { left: limits.max_inflated_bytes, limit: limits.max_inflated_bytes }
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            left: limits.max_inflated_bytes,
+            limit: limits.max_inflated_bytes,
+            counted: HashSet::new(),
+            failed: HashSet::new(),
+        }
     }
 
     fn take(&mut self, bytes: u64) -> Result<(), ParseError> {
@@ -58,6 +69,24 @@ impl Budget {
 
 /// The content of a stream, as far as it can be read. `None` when nothing of it can.
 pub(super) fn content<'a>(stream: &Stream<'a>, budget: &mut Budget) -> Result<Option<Cow<'a, [u8]>>, ParseError> {
+    let id = stream.obj_id();
+    if budget.failed.contains(&id) {
+        return Ok(None);
+    }
+    let before = budget.left;
+    let content = decode(stream, budget)?;
+    if content.is_none() {
+        budget.failed.insert(id);
+    }
+    if budget.counted.contains(&id) {
+        budget.left = before;
+    } else if id.obj_number > 0 && budget.counted.len() < MAX_COUNTED {
+        budget.counted.insert(id);
+    }
+    Ok(content)
+}
+
+fn decode<'a>(stream: &Stream<'a>, budget: &mut Budget) -> Result<Option<Cow<'a, [u8]>>, ParseError> {
     let filters = stream.filters();
     let raw = stream.raw_data();
     if filters.is_empty() {
@@ -70,9 +99,9 @@ pub(super) fn content<'a>(stream: &Stream<'a>, budget: &mut Budget) -> Result<Op
     if !may_decode(&raw, &filters, budget)? {
         return Ok(None);
     }
-    let Ok(decoded) = stream.decoded_data() else { return Ok(None) };
-    budget.take(decoded.len() as u64)?;
-    Ok(Some(decoded))
+    let decoded = stream.decoded_data().ok();
+    budget.take(decoded.as_ref().map_or(0, |data| data.len() as u64))?;
+    Ok(decoded)
 }
 
 /// Whether what a library decodes on its own stays within the budget; counts it.

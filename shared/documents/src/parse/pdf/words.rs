@@ -24,6 +24,12 @@ const ROW_OVERLAP: f32 = 0.5;
 /// How far a text reaches below and above its line, in sizes of its font.
 pub(super) const BELOW: f32 = 0.22;
 pub(super) const ABOVE: f32 = 0.74;
+/// A glyph that begins further back than this before the last one, in sizes, and is wider than an accent, goes on with
+/// nothing.
+const STEP_BACK: f32 = 0.3;
+const ACCENT: f32 = 0.1;
+/// The same glyph this close to itself, in sizes, is one glyph.
+const SAME_PLACE: f32 = 0.1;
 /// A mark sits on a letter when it is no further from it than this, across the line and along it, in sizes.
 const MARK_ACROSS: f32 = 0.9;
 const MARK_ALONG: f32 = 0.3;
@@ -62,6 +68,8 @@ pub(super) struct Word {
     /// A space stands between it and the word to its left in its row.
     pub apart: bool,
     drawn: DrawnSpaces,
+    /// Where its last glyph begins.
+    last: f32,
 }
 
 /// What a word looks like, and what it is marked as.
@@ -213,10 +221,16 @@ fn gather(glyphs: &[Glyph], angle: i16, items: &mut Vec<Item>) -> Vec<Word> {
         let after_space = std::mem::take(&mut pending);
         let spacing = std::mem::replace(&mut carried, glyph.spacing.max(0.0));
         if let Some(word) = words.last_mut().filter(|word| word.goes_on(&item, glyph, v, after_space, spacing)) {
+            // Drawn twice in one place, to look bold.
+            let twice = |last: &Item| last.text == item.text && (last.u0 - item.u0).abs() < SAME_PLACE * glyph.size;
+            if items.last().is_some_and(twice) && item.u1 > item.u0 {
+                continue;
+            }
             word.u0 = word.u0.min(item.u0);
             word.u1 = word.u1.max(item.u1);
             word.count += 1;
             word.right_to_left |= is_right_to_left(item.kind);
+            word.last = item.u0;
             items.push(item);
         } else {
             let mut word = Word::new(item, glyph, v, items.len());
@@ -260,6 +274,7 @@ impl Word {
             look: Look { bold: glyph.bold, pagination: glyph.pagination },
             apart: false,
             drawn: DrawnSpaces::default(),
+            last: item.u0,
         }
     }
 
@@ -283,8 +298,8 @@ impl Word {
         {
             return false;
         }
-        // What runs from left to right is drawn that way: a step back begins something else.
-        let is_step_back = item.u1 <= self.u0 + 0.5 * glyph.size;
+        // What runs from left to right is drawn that way: a step back begins something else, but for an accent.
+        let is_step_back = item.u0 < self.last - STEP_BACK * glyph.size && glyph.width > ACCENT * glyph.size;
         if is_step_back && !is_right_to_left(item.kind) && !self.right_to_left {
             return false;
         }

@@ -4,6 +4,7 @@ mod analyzer;
 mod hostile;
 mod office;
 mod pdf;
+mod pdf_hostile;
 mod pdf_made;
 
 use crate::{Limits, MediaHint, ParseError, ParsedDocument, parse_and_chunk};

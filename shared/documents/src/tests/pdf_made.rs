@@ -220,9 +220,11 @@ fn pdf_pages_that_are_pictures_are_named() {
     let stamp = format!("{scan} BT /F 8 Tf 500 20 Td (received) Tj ET");
     let text = lines(&["A page of text that can be read."]);
     let resources = "/XObject<</Im 4 0 R>>";
-    let document =
-        read(&pages("", resources, "", &[&text, scan, "", &stamp], &[picture.clone()]), ChunkingPolicy::default())
-            .unwrap();
+    let document = read(
+        &pages("", resources, "", &[&text, scan, "", &stamp], std::slice::from_ref(&picture)),
+        ChunkingPolicy::default(),
+    )
+    .unwrap();
     let skipped: Vec<_> =
         document.coverage.skipped.iter().map(|skipped| (skipped.what.as_str(), skipped.reason)).collect();
     assert_eq!(

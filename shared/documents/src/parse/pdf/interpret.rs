@@ -7,6 +7,7 @@
 use super::{
     fonts::{Fonts, Kind, Span},
     hidden::Hidden,
+    inline::without_pictures,
     matrix::{Box2, Matrix},
     stream::{Budget, content},
 };
@@ -24,9 +25,6 @@ const MAX_FORM_DEPTH: usize = 16;
 /// Most glyphs of one page, and of one document.
 const MAX_PAGE_GLYPHS: usize = 500_000;
 const MAX_GLYPHS: usize = 20_000_000;
-/// Most bytes that the search for the ends of inline pictures may look at, over and over: each end may look at all the
-/// rest of its stream.
-const MAX_INLINE_SEARCH: usize = 1 << 32;
 
 /// A glyph where it stands on the page.
 #[derive(Debug, Clone, Copy)]
@@ -151,16 +149,14 @@ impl<'a> Machine<'_, 'a> {
     #[expect(clippy::too_many_lines, reason = "one arm an instruction; apart they would say less")]
     fn follow(&mut self, data: &[u8], resources: &Resources<'a>, state: State, depth: usize) -> Result<(), ParseError> {
         self.steps.follow(data.len())?;
-        if is_slow(data) {
-            self.drawn.damaged = true;
-            return Ok(());
-        }
+        let (data, pictures) = without_pictures(data);
+        self.drawn.pictures = self.drawn.pictures.saturating_add(pictures);
         let mut state = state;
         let mut saved: Vec<State> = Vec::new();
         let mut marked: Vec<Marked> = Vec::new();
         let mut fonts: Vec<(Vec<u8>, Option<u16>)> = Vec::new();
         let (mut line, mut text) = (Matrix::IDENTITY, Matrix::IDENTITY);
-        let mut instructions = TypedIter::new(data);
+        let mut instructions = TypedIter::new(&data);
         while let Some(instruction) = instructions.next() {
             match instruction {
                 TypedInstruction::SaveState(_) if saved.len() < MAX_SAVED => saved.push(state),
@@ -239,7 +235,6 @@ impl<'a> Machine<'_, 'a> {
                         self.object(&object, resources, &state, depth)?;
                     }
                 }
-                TypedInstruction::InlineImage(_) => self.picture(state.ctm),
                 TypedInstruction::StrokePath(_)
                 | TypedInstruction::CloseAndStrokePath(_)
                 | TypedInstruction::FillPathNonZero(_)
@@ -511,16 +506,6 @@ pub(super) fn direction(angle: i16) -> (f32, f32) {
             (cos, sin)
         }
     }
-}
-
-/// Inline pictures end at a word that their data may hold as well, and the library that reads them looks at all the rest
-/// of the stream for each.
-fn is_slow(data: &[u8]) -> bool {
-    if memchr::memmem::find(data, b"BI").is_none() {
-        return false;
-    }
-    let ends = memchr::memmem::find_iter(data, b"EI").count();
-    ends.saturating_mul(data.len()) > MAX_INLINE_SEARCH
 }
 
 /// All of an array, or the one that stands in its place.

@@ -8,6 +8,7 @@ mod compose;
 mod fonts;
 mod furniture;
 mod hidden;
+mod inline;
 mod interpret;
 mod labels;
 mod layout;

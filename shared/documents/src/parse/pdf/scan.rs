@@ -1,12 +1,12 @@
 //! What a file's bytes say of its objects, before any library reads them.
 
-use hayro_syntax::object::{Dict, FromBytes as _, MaybeRef, Number, Object, Stream};
+use hayro_syntax::object::{Dict, FromBytes as _, MaybeRef, Name, Number, Object};
 use memchr::memmem;
 use std::collections::HashMap;
 
 /// An object that is read ends before this many others have begun: what does not is no object, and looking for its end
 /// in all the rest of the file, over and over, has no bound.
-const MAX_INSIDE: usize = 64;
+const MAX_INSIDE: usize = 16;
 
 /// An object that begins at a place of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,31 +41,41 @@ pub(super) fn objects(bytes: &[u8], limit: usize) -> Option<Vec<Place>> {
         let window = begun.get(index + MAX_INSIDE).map_or(bytes.len(), |(next, _)| next.offset);
         let Some(text) = bytes.get(*body..window) else { continue };
         let text = text.trim_ascii_start();
-        let Some(object) = Object::from_bytes(text) else { continue };
-        let mut is_holder = false;
-        if let Object::Stream(stream) = &object {
-            let dict = stream.dict();
-            is_holder =
-                dict.get::<hayro_syntax::object::Name<'_>>("Type").is_some_and(|name| name.as_ref() == b"ObjStm");
-            covered = end_of_stream(bytes, stream, &bodies).unwrap_or(covered);
+        let dict = if text.starts_with(b"<<") { Dict::from_bytes(text) } else { None };
+        let data = dict.as_ref().and_then(|dict| start_of_data(bytes, dict));
+        let end = dict.as_ref().zip(data).and_then(|(dict, data)| end_of_data(bytes, dict, data, &bodies));
+        if let Some(end) = end {
+            covered = end;
+        } else if (dict.is_none() || data.is_some()) && Object::from_bytes(text).is_none() {
+            // Neither its length nor anything else tells where it ends.
+            continue;
         }
-        places.push(Place { is_holder, ..*place });
+        let kind = dict.filter(|_| data.is_some()).and_then(|dict| dict.get::<Name<'_>>("Type"));
+        places.push(Place { is_holder: kind.is_some_and(|name| name.as_ref() == b"ObjStm"), ..*place });
     }
     Some(places)
 }
 
+/// Where the data of a stream begins, if its dictionary is followed by any.
+fn start_of_data(bytes: &[u8], dict: &Dict<'_>) -> Option<usize> {
+    let own = dict.data();
+    let end = (own.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)? + own.len();
+    let after = bytes.get(end..)?;
+    let data = after.trim_ascii_start().strip_prefix(b"stream")?;
+    let data = data.strip_prefix(b"\n").or_else(|| data.strip_prefix(b"\r\n")).or_else(|| data.strip_prefix(b"\r"))?;
+    Some(bytes.len() - data.len())
+}
+
 /// Where the data of a stream ends, as its length says, if that is where it is said to end.
-fn end_of_stream(bytes: &[u8], stream: &Stream<'_>, bodies: &HashMap<u32, usize>) -> Option<usize> {
-    let length = match stream.dict().get_raw::<Number>("Length")? {
+fn end_of_data(bytes: &[u8], dict: &Dict<'_>, data: usize, bodies: &HashMap<u32, usize>) -> Option<usize> {
+    let length = match dict.get_raw::<Number>("Length")? {
         MaybeRef::NotRef(length) => length,
         MaybeRef::Ref(reference) => {
             let body = bytes.get(*bodies.get(&reference.obj_number)?..)?;
             Number::from_bytes(body.get(..MAX_NUMBER.min(body.len()))?.trim_ascii_start())?
         }
     };
-    let data = stream.raw_data();
-    let start = (data.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
-    let end = start.checked_add(usize::try_from(length.as_i64()).ok()?)?;
+    let end = data.checked_add(usize::try_from(length.as_i64()).ok()?)?;
     let after = bytes.get(end..)?;
     after.get(..MAX_NUMBER.min(after.len()))?.trim_ascii_start().starts_with(b"endstream").then_some(end)
 }

@@ -172,7 +172,7 @@ fn inflate_into(raw: &[u8], marked: bool, within: usize, data: &mut Vec<u8>) -> 
             return false;
         }
         if data.capacity() == before {
-            data.reserve(before.clamp(STEP, within.saturating_sub(before).max(1)));
+            data.reserve(before.max(STEP).min(within - before));
         }
         let rest = raw.get(read..).unwrap_or_default();
         match inflater.decompress_vec(rest, data, FlushDecompress::None) {

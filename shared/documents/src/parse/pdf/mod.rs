@@ -5,6 +5,7 @@
 //! interpreted, and whatever the library makes of a hostile file ends inside [`contained`].
 
 mod compose;
+mod drawn;
 mod fonts;
 mod furniture;
 mod hidden;
@@ -27,6 +28,7 @@ use super::{Outline, PageRef, Parsed};
 use crate::{Limits, ParseError};
 use anchorage_domain::{Coverage, SkipReason, Skipped};
 use compose::Composer;
+use drawn::{Drawn, Steps};
 use fonts::Fonts;
 use furniture::Extent;
 use hayro_syntax::{
@@ -34,7 +36,7 @@ use hayro_syntax::{
     page::Resources,
 };
 use hidden::Hidden;
-use interpret::{Drawn, Machine, Steps};
+use interpret::Machine;
 use labels::Labels;
 use matrix::{Box2, Matrix};
 use open::Opened;
@@ -171,18 +173,20 @@ fn report(drawn: &Drawn, trust: Trust, node: &PageNode<'_>) -> Option<SkipReason
 /// Runs a page's instructions, then its annotations' pictures of themselves: what was filled into a form is text.
 fn draw<'a>(machine: &mut Machine<'_, 'a>, node: &PageNode<'a>) -> Result<(), ParseError> {
     let resources = Resources::new(node.resources.clone());
-    let mut instructions = Vec::new();
-    for stream in interpret::streams(&node.dict, "Contents") {
-        match stream::content(&stream, machine.budget)? {
-            // An instruction may not reach over the border of two streams, but a state may.
-            Some(data) => {
-                instructions.extend_from_slice(&data);
-                instructions.push(b'\n');
-            }
+    let streams = interpret::streams(&node.dict, "Contents");
+    let mut parts = Vec::with_capacity(streams.len());
+    for stream in &streams {
+        match stream::content(stream, machine.budget)? {
+            Some(data) => parts.push(data),
             None => machine.drawn.damaged = true,
         }
     }
-    machine.run(&instructions, &resources, Matrix::IDENTITY)?;
+    if let [whole] = parts.as_slice() {
+        machine.run(whole, &resources, Matrix::IDENTITY)?;
+    } else {
+        // An instruction may not reach over the border of two streams, but a state may.
+        machine.run(&parts.join(&b'\n'), &resources, Matrix::IDENTITY)?;
+    }
     let annotations = node.dict.get::<Array<'_>>("Annots");
     let annotations = annotations.iter().flat_map(Array::iter::<Object<'_>>).take(MAX_ANNOTATIONS);
     for annotation in annotations.filter_map(Object::into_dict) {

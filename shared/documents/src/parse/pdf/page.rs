@@ -1,8 +1,8 @@
 //! One page: from its glyphs to lines of text in reading order.
 
 use super::{
+    drawn::Drawn,
     fonts::{Fonts, Kind},
-    interpret::Drawn,
     layout::{self, Group},
     logical::Seen,
     matrix::Box2,

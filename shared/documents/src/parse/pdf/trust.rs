@@ -1,6 +1,6 @@
 //! Whether a page's text can be believed.
 
-use super::interpret::Drawn;
+use super::drawn::Drawn;
 use anchorage_domain::QuarantineReason;
 
 /// From this part of all glyphs on, those without a meaning make a page untrustworthy; fewer than this many never do.

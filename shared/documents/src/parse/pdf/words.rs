@@ -4,8 +4,8 @@
 //! towards the line above.
 
 use super::{
+    drawn::{Glyph, direction},
     fonts::{Kind, Span},
-    interpret::{Glyph, direction},
     matrix::Box2,
 };
 

@@ -72,6 +72,8 @@ fn pdf_words_come_from_places_when_no_space_is_drawn() {
         ("BT /F 12 Tf 72 700 Td [(W)80(ide)-300(words)-280(here)] TJ ET", "Wide words here"),
         // Letters spaced out by the state, and by places.
         ("BT /F 12 Tf 5 Tc 72 700 Td (spaced out) Tj ET", "spaced out"),
+        // Spacing that is taken back again, but for the gaps between words.
+        ("BT 3 Tc 12 0 0 12 72 700 Tm /F 1 Tf [(a)3000(r)3000(e)2600(t)3000(w)3000(o)] TJ ET", "are two"),
         ("BT /F 12 Tf 72 700 Td [(s)-500(p)-500(a)-500(c)-500(e)-500(d)-1500(o)-500(u)-500(t)] TJ ET", "spaced out"),
         // One line in pieces, drawn in any order (case P14).
         (
@@ -177,6 +179,10 @@ fn pdf_lines_become_paragraphs_and_broken_words_whole() {
         "This paragraph is set over several lines and has a broken word in it, and it goes on as long as it has to, \
          well- Known names keep their hyphen. Then it ends here."
     );
+    let wide = "BT /F 12 Tf 28 TL 72 700 Td (Text that is set with every second line left free is one) Tj T* \
+                (paragraph all the same, as long as its sentence goes on.) Tj T* (Then comes the next.) Tj ET";
+    let text = text_of(&simple(&[wide]));
+    assert!(text.starts_with("Text that is set with every second line left free is one paragraph all"), "{text}");
     // What breaks off on one page goes on on the next, and stands on both.
     let pages = [
         lines(&["A sentence that begins on the first page and is too", "long for it goes on across the border and"]),

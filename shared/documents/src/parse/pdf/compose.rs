@@ -17,6 +17,8 @@ const MAX_HEADING_PART: f32 = 0.2;
 const MAX_LEVELS: usize = 6;
 /// Lines of a paragraph are no further apart than this many of their usual distances.
 const PARAGRAPH_GAP: f32 = 1.35;
+/// Widest distance between lines of a paragraph, in sizes.
+const WIDE_LEADING: f32 = 2.6;
 /// Lines of a paragraph are of one size, to this part.
 const SAME_SIZE: f32 = 0.1;
 /// A first line begins further in than the others by this many sizes.
@@ -260,7 +262,10 @@ fn goes_on(open: &Open, line: &Line, level: Option<u8>, item: bool, text: &str, 
     if open.level != level || item || !is_same_size(last, line) {
         return false;
     }
-    if gap > PARAGRAPH_GAP * setting.leading * line.size.max(last.size) || gap < 0.0 {
+    let size = line.size.max(last.size);
+    // Text set wide goes on as well, while it is in the middle of a sentence.
+    let goes_on_wide = gap <= WIDE_LEADING * size && !is_short(last, setting) && !ends_sentence(&open.text);
+    if gap < 0.0 || (gap > PARAGRAPH_GAP * setting.leading * size && !goes_on_wide) {
         return false;
     }
     if open.level.is_some() {

@@ -40,8 +40,9 @@ const MAX_SPACED_GLYPHS: usize = 2;
 const SPACED_WORD_GAP: f32 = 1.6;
 /// Longest word in glyphs; what goes on is another.
 const MAX_GLYPHS: usize = 1_024;
-/// Letters further apart than this, in sizes, are not one word.
+/// Letters further apart than this, in sizes, are not one word; and how much of the spacing may be taken back by kerning.
 const MAX_LETTER_SPACING: f32 = 1.0;
+const LETTER_SPACING_KEPT: f32 = 0.1;
 
 /// A glyph on its line.
 #[derive(Debug, Clone, Copy)]
@@ -306,7 +307,11 @@ impl Word {
         if item.u0 < self.u1 && item.u1 > self.u0 {
             return !after_space;
         }
-        let gap = if item.u0 >= self.u1 { item.u0 - self.u1 - spacing } else { self.u0 - item.u1 };
+        let mut gap = if item.u0 >= self.u1 { item.u0 - self.u1 } else { self.u0 - item.u1 };
+        // Spacing that is all there is between two letters spaces them out; where it was taken back, it says nothing.
+        if spacing <= MAX_LETTER_SPACING * size && gap >= spacing * (1.0 - LETTER_SPACING_KEPT) {
+            gap -= spacing;
+        }
         gap <= if after_space { DRAWN_SPACE } else { SPACE } * size
     }
 }

@@ -157,6 +157,19 @@ fn pdf_marked_content_says_what_its_glyphs_stand_for() {
     }
 }
 
+/// What a font says a glyph stands for: letters, not the shapes they are drawn in.
+#[test]
+fn pdf_ligatures_and_shapes_are_the_letters_they_show() {
+    let meaning = b"4 beginbfchar <41> <FB01> <42> <FEE3> <43> <FEFB> <44> <06A906CC> endbfchar".to_vec();
+    let font = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 5 0 R>>".to_vec();
+    for (shown, expected) in [("And", "find"), ("CB", "ملا"), ("D", "کی")] {
+        let content = format!("BT /F 12 Tf 72 700 Td ({shown}) Tj ET");
+        let further = [font.clone(), stream("", &meaning)];
+        let bytes = pages("", "", "/Resources<</Font<</F 4 0 R>>>>", &[&content], &further);
+        assert_eq!(text_of(&bytes), expected, "{shown}");
+    }
+}
+
 #[test]
 fn pdf_layers_that_are_off_are_not_on_the_page() {
     let catalog = "/OCProperties<</OCGs[4 0 R 5 0 R]/D<</OFF[5 0 R]>>>>";

@@ -6,6 +6,7 @@ use hayro_cmap::BfString;
 use hayro_font::{CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, StandardFont, UNITS_PER_EM};
 use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
 use std::{cell::OnceCell, collections::HashMap, sync::Arc};
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Most codes that a font may give a width or a meaning; no font has more glyphs.
 const MAX_CODES: usize = 65_536;
@@ -195,8 +196,14 @@ impl<'a> Fonts<'a> {
         if start + text.len() > self.arena_limit {
             return Err(ParseError::TooLarge { limit: self.arena_limit as u64 });
         }
-        self.arena
-            .extend(text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')));
+        for c in text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')) {
+            // A mark alone would come with a space to sit on.
+            if is_presentation(c) && !c.nfkc().any(char::is_whitespace) {
+                self.arena.extend(c.nfkc());
+            } else {
+                self.arena.push(c);
+            }
+        }
         let written = self.arena.get(start..).unwrap_or_default();
         let kind = kind_of(text, written);
         let span = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -221,6 +228,11 @@ fn kind_of(original: &str, written: &str) -> Kind {
         return Kind::Mark;
     }
     if written.chars().any(super::logical::is_right_to_left) { Kind::RightToLeft } else { Kind::Plain }
+}
+
+/// Ligatures and shapes of letters: a font's own business, not the text's.
+const fn is_presentation(c: char) -> bool {
+    matches!(c, '\u{fb00}'..='\u{fb06}' | '\u{fb13}'..='\u{fb17}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
 /// Code points that every font uses as it likes.

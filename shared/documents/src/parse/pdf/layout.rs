@@ -7,7 +7,7 @@
 use super::words::{Row, Word};
 
 /// Narrowest gutter, in sizes of the text around it.
-const GUTTER: f32 = 1.0;
+const GUTTER: f32 = 0.9;
 /// Fewest rows that have text on both sides of a gutter.
 const MIN_ROWS: usize = 3;
 /// Running text fills its column to this part, on average, with this many glyphs a line.

@@ -27,6 +27,8 @@ pub(super) struct Budget {
     limit: u64,
     /// Streams that were counted: what is drawn on every page inflates again, and needs room once.
     counted: HashSet<ObjectIdentifier>,
+    /// Streams that the library may decode on its own: it keeps what it makes of them.
+    afforded: HashSet<ObjectIdentifier>,
     /// Streams that could not be read: they are not tried again, however often they are drawn.
     failed: HashSet<ObjectIdentifier>,
 }
@@ -37,6 +39,7 @@ impl Budget {
             left: limits.max_inflated_bytes,
             limit: limits.max_inflated_bytes,
             counted: HashSet::new(),
+            afforded: HashSet::new(),
             failed: HashSet::new(),
         }
     }
@@ -106,6 +109,18 @@ fn decode<'a>(stream: &Stream<'a>, budget: &mut Budget) -> Result<Option<Cow<'a,
 
 /// Whether what a library decodes on its own stays within the budget; counts it.
 pub(super) fn afford(stream: &Stream<'_>, budget: &mut Budget) -> Result<bool, ParseError> {
+    let id = stream.obj_id();
+    if budget.afforded.contains(&id) {
+        return Ok(true);
+    }
+    let affords = is_affordable(stream, budget)?;
+    if affords && id.obj_number > 0 && budget.afforded.len() < MAX_COUNTED {
+        budget.afforded.insert(id);
+    }
+    Ok(affords)
+}
+
+fn is_affordable(stream: &Stream<'_>, budget: &mut Budget) -> Result<bool, ParseError> {
     let raw = stream.raw_data();
     let filters = stream.filters();
     if filters.is_empty() {

@@ -64,7 +64,7 @@ async fn files_without_readable_text_fail_with_their_code() {
             b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01".to_vec(),
             "unsupported_type",
         ),
-        ("scan.pdf", "application/pdf", b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\n".to_vec(), "unsupported_type"),
+        ("broken.pdf", "application/pdf", b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\n".to_vec(), "parse_failed"),
     ];
     for (filename, content_type, bytes, code) in files {
         let ticket = tenant.upload(&Document::new("d", filename, content_type, bytes)).await;

@@ -1,6 +1,6 @@
 //! Points as callers see them.
 
-use anchorage_domain::{DomainKey, FileId, Generation, OrderId, PointId, Sha256, Source, Timestamp};
+use anchorage_domain::{DomainKey, FileId, Generation, OrderId, PointId, QuarantineReason, Sha256, Source, Timestamp};
 use anchorage_service::points::{PlacedPoint, PointPage};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -39,12 +39,16 @@ pub struct PointView {
     title: Option<String>,
     /// The headings that the text stands under, outermost first.
     heading_path: Vec<String>,
-    /// Where in the document the text stands: `{kind: "bytes", start, end}` or `{kind: "sheet", name, rows_start,
-    /// rows_end}`.
+    /// Where in the document the text stands: `{kind: "bytes", start, end}`, `{kind: "sheet", name, rows_start,
+    /// rows_end}` or `{kind: "pages", pages: [{page, label, bbox}]}`: for every page its number in the file from 1, the number
+    /// printed on it, and left, bottom, right and top in points, in the coordinates of the unrotated page.
     #[schema(value_type = Object)]
     source: Source,
     /// The text cannot be trusted without a look at the original.
     quarantined: bool,
+    /// Why not: `unmapped_glyphs` or `visual_order`.
+    #[schema(value_type = Option<String>)]
+    quarantine_reason: Option<QuarantineReason>,
     document_type: String,
     #[schema(value_type = Object)]
     metadata: Map<String, Value>,
@@ -81,7 +85,8 @@ impl From<PlacedPoint> for PointView {
             title: point.title,
             heading_path: point.heading_path,
             source: point.source,
-            quarantined: point.quarantined,
+            quarantined: point.quarantined.is_some(),
+            quarantine_reason: point.quarantined,
             document_type: point.document_type,
             metadata: point.metadata,
             version: point.version,

@@ -1,6 +1,6 @@
 //! Answers and search results as callers see them.
 
-use anchorage_domain::{Decision, DomainKey, FileId, PointId, Reason, Source, TraceId};
+use anchorage_domain::{Decision, DomainKey, FileId, PointId, QuarantineReason, Reason, Source, TraceId};
 use anchorage_lambda::correlation::Correlation;
 use anchorage_service::{
     answering::{Answer, Citation},
@@ -196,7 +196,11 @@ pub struct Found {
     content: String,
     #[schema(value_type = Object)]
     source: Source,
+    /// The text cannot be trusted without a look at the original.
     quarantined: bool,
+    /// Why not: `unmapped_glyphs` or `visual_order`.
+    #[schema(value_type = Option<String>)]
+    quarantine_reason: Option<QuarantineReason>,
     /// By stage: `fused`, which orders the list, then `sparse` and each embedder's name.
     stages: BTreeMap<String, Stage>,
 }
@@ -222,7 +226,8 @@ impl From<Retrieved> for SearchView {
                 heading_path: hit.point.heading_path,
                 content: hit.point.content,
                 source: hit.point.source,
-                quarantined: hit.point.quarantined,
+                quarantined: hit.point.quarantined.is_some(),
+                quarantine_reason: hit.point.quarantined,
                 stages: stages.map(|(name, at)| (name, Stage { rank: at.rank, score: at.score })).collect(),
             }
         });

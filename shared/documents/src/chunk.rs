@@ -5,10 +5,10 @@
 
 use crate::{
     Limits, ParseError,
-    parse::{Block, BlockKind, Content, Row, Table, is_unseen, label},
+    parse::{Block, BlockKind, Content, PageRef, Placed, Row, Table, is_unseen, label},
     tokens::{estimate_fragment, estimate_tokens, estimate_within},
 };
-use anchorage_domain::{ChunkingPolicy, Sha256, Source};
+use anchorage_domain::{ChunkingPolicy, PagePlace, QuarantineReason, Sha256, Source};
 use std::{ops::Range, sync::Arc};
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -36,8 +36,8 @@ pub struct Chunk {
     pub content_sha256: Sha256,
     /// An upper estimate.
     pub tokens: u32,
-    /// The text cannot be trusted without a look at the original.
-    pub quarantined: bool,
+    /// Why the text cannot be trusted without a look at the original, where it cannot.
+    pub quarantined: Option<QuarantineReason>,
 }
 
 /// A stretch of the source text that is not cut further, and its tokens.
@@ -48,24 +48,40 @@ struct Unit {
     kind: BlockKind,
 }
 
+/// A table as it is cut.
+#[derive(Debug, Clone, Copy)]
+struct Sheet<'t> {
+    table: &'t Table,
+    /// Where its rows stand, by their numbers.
+    places: &'t [Placed],
+    heading_path: &'t [String],
+}
+
 struct Chunker<'a> {
     policy: ChunkingPolicy,
     limits: &'a Limits,
     text: String,
     chunks: Vec<Chunk>,
+    /// Where on pages the text stands: for each line, where in the text it begins.
+    lines: Vec<(usize, &'a Placed)>,
 }
 
+/// Cuts a document. `places` says for every block where its lines stand; it is empty where the format has no pages.
 pub(crate) fn chunk(
     blocks: &[Block],
+    places: &[Vec<Placed>],
     policy: ChunkingPolicy,
     limits: &Limits,
 ) -> Result<(String, Vec<Chunk>), ParseError> {
-    let mut chunker = Chunker { policy, limits, text: String::new(), chunks: Vec::new() };
+    let mut chunker = Chunker { policy, limits, text: String::new(), chunks: Vec::new(), lines: Vec::new() };
     let mut rest = blocks;
+    let mut places = places;
     while let Some(first) = rest.first() {
         if let Content::Table(table) = &first.content {
-            chunker.table(table, &first.heading_path)?;
+            let rows = places.first().map(Vec::as_slice).unwrap_or_default();
+            chunker.table(Sheet { table, places: rows, heading_path: &first.heading_path })?;
             rest = rest.get(1..).unwrap_or_default();
+            places = places.get(1..).unwrap_or_default();
             continue;
         }
         // Prose under one heading is packed together; a heading and what follows it stay in one run.
@@ -74,20 +90,22 @@ pub(crate) fn chunk(
         };
         let length = rest.iter().take_while(same).count();
         let (section, after) = rest.split_at(length);
-        chunker.prose(section)?;
+        chunker.prose(section, places)?;
         rest = after;
+        places = places.get(length..).unwrap_or_default();
     }
     Ok((chunker.text, chunker.chunks))
 }
 
-impl Chunker<'_> {
-    fn prose(&mut self, section: &[Block]) -> Result<(), ParseError> {
+impl<'a> Chunker<'a> {
+    fn prose(&mut self, section: &[Block], places: &'a [Vec<Placed>]) -> Result<(), ParseError> {
         let mut units = Vec::new();
-        for block in section {
+        for (index, block) in section.iter().enumerate() {
             let Content::Text(text) = &block.content else { continue };
             self.separate(if block.kind == BlockKind::ListItem { "\n" } else { "\n\n" });
             let start = self.text.len();
             self.write(text)?;
+            self.lines.extend(places.get(index).into_iter().flatten().map(|line| (start + line.at, line)));
             units.extend(units_of(text, start, block.kind, self.policy.max_tokens()));
         }
         let heading_path = section.first().map(|block| block.heading_path.to_vec()).unwrap_or_default();
@@ -131,18 +149,22 @@ impl Chunker<'_> {
     fn emit_units(&mut self, units: &[Unit], tokens: u32, heading_path: &[String]) -> Result<(), ParseError> {
         let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(()) };
         let range = first.range.start..last.range.end;
-        let source = |range: &Range<usize>| Source::Bytes { start: range.start as u64, end: range.end as u64 };
-        self.emit(range, tokens, first.kind, heading_path, source)
+        // The line that goes on into the range, and those that begin in it.
+        let from = self.lines.partition_point(|(start, _)| *start <= range.start).saturating_sub(1);
+        let to = self.lines.partition_point(|(start, _)| *start < range.end);
+        let lines: Vec<&Placed> = self.lines.get(from..to).unwrap_or_default().iter().map(|(_, line)| *line).collect();
+        self.emit(range, tokens, first.kind, heading_path, |range| on_pages(&lines).unwrap_or_else(|| in_text(range)))
     }
 
-    fn table(&mut self, table: &Table, heading_path: &[String]) -> Result<(), ParseError> {
+    fn table(&mut self, sheet: Sheet<'_>) -> Result<(), ParseError> {
+        let table = sheet.table;
         let mut header = header_text(table);
         if estimate_tokens(&header) > self.policy.max_tokens() / 2 {
             // A header that would fill half of every chunk is said once; the rows name their columns anyway.
-            self.long_row(table, "", self.policy.max_tokens(), table.first_row, &header, heading_path)?;
+            self.long_row(sheet, "", self.policy.max_tokens(), table.first_row, &header)?;
             header.clear();
         } else if table.rows.is_empty() && !header.is_empty() {
-            return self.table_chunk(table, &header, &[], heading_path, table.first_row..table.first_row);
+            return self.table_chunk(sheet, &header, &[], table.first_row..table.first_row);
         }
         let room = self.policy.max_tokens() - estimate_tokens(&header);
         let names: Vec<_> = table.header.iter().map(|name| ColumnName::of(name)).collect();
@@ -151,11 +173,11 @@ impl Chunker<'_> {
         for row in &table.rows {
             let (text, count) = row_text(&names, row);
             if tokens + count > room && !lines.is_empty() {
-                self.table_chunk(table, &header, &std::mem::take(&mut lines), heading_path, numbers.clone())?;
+                self.table_chunk(sheet, &header, &std::mem::take(&mut lines), numbers.clone())?;
                 tokens = 0;
             }
             if count > room {
-                self.long_row(table, &header, room, row.number, &text, heading_path)?;
+                self.long_row(sheet, &header, room, row.number, &text)?;
                 continue;
             }
             if lines.is_empty() {
@@ -165,18 +187,17 @@ impl Chunker<'_> {
             tokens += count;
             lines.push(text);
         }
-        if lines.is_empty() { Ok(()) } else { self.table_chunk(table, &header, &lines, heading_path, numbers) }
+        if lines.is_empty() { Ok(()) } else { self.table_chunk(sheet, &header, &lines, numbers) }
     }
 
     /// One row larger than a chunk is cut like prose, each piece under the header: no bound is worth losing a row for.
     fn long_row(
         &mut self,
-        table: &Table,
+        sheet: Sheet<'_>,
         header: &str,
         room: u32,
         number: u32,
         text: &str,
-        heading_path: &[String],
     ) -> Result<(), ParseError> {
         let units = units_of(text, 0, BlockKind::Table, room);
         let mut rest = units.as_slice();
@@ -189,7 +210,7 @@ impl Chunker<'_> {
             let (now, after) = rest.split_at(count.count().max(1));
             if let (Some(first), Some(last)) = (now.first(), now.last()) {
                 let piece = text.get(first.range.start..last.range.end).unwrap_or_default();
-                self.table_chunk(table, header, &[piece.to_owned()], heading_path, number..number)?;
+                self.table_chunk(sheet, header, &[piece.to_owned()], number..number)?;
             }
             rest = after;
         }
@@ -198,12 +219,12 @@ impl Chunker<'_> {
 
     fn table_chunk(
         &mut self,
-        table: &Table,
+        sheet: Sheet<'_>,
         header: &str,
         lines: &[String],
-        heading_path: &[String],
         rows: Range<u32>,
     ) -> Result<(), ParseError> {
+        let Sheet { table, places, heading_path } = sheet;
         self.separate("\n\n");
         let start = self.text.len();
         self.write(header)?;
@@ -214,10 +235,13 @@ impl Chunker<'_> {
             self.write(line)?;
         }
         let tokens = self.text.get(start..).map_or(0, estimate_tokens);
-        let sheet = table.sheet.clone();
-        self.emit(start..self.text.len(), tokens, BlockKind::Table, heading_path, |range| match sheet {
-            Some(name) => Source::Sheet { name, rows_start: rows.start, rows_end: rows.end },
-            None => Source::Bytes { start: range.start as u64, end: range.end as u64 },
+        let name = table.sheet.clone();
+        let from = places.partition_point(|row| row.at < rows.start as usize);
+        let to = places.partition_point(|row| row.at <= rows.end as usize);
+        let lines: Vec<&Placed> = places.get(from..to).unwrap_or_default().iter().collect();
+        self.emit(start..self.text.len(), tokens, BlockKind::Table, heading_path, |range| match name {
+            Some(name) => (Source::Sheet { name, rows_start: rows.start, rows_end: rows.end }, None),
+            None => on_pages(&lines).unwrap_or_else(|| in_text(range)),
         })
     }
 
@@ -242,7 +266,7 @@ impl Chunker<'_> {
         tokens: u32,
         kind: BlockKind,
         heading_path: &[String],
-        source: impl FnOnce(&Range<usize>) -> Source,
+        source: impl FnOnce(&Range<usize>) -> (Source, Option<QuarantineReason>),
     ) -> Result<(), ParseError> {
         let whole = self.text.get(range.clone()).unwrap_or_default();
         let lead = whole.len() - whole.trim_start().len();
@@ -254,6 +278,7 @@ impl Chunker<'_> {
             return Err(ParseError::ChunkLimitExceeded { limit: self.limits.max_chunks });
         }
         let range = range.start + lead..range.start + lead + text.len();
+        let (source, quarantined) = source(&range);
         self.chunks.push(Chunk {
             index: u32::try_from(self.chunks.len()).unwrap_or(u32::MAX),
             text: text.to_owned(),
@@ -261,13 +286,42 @@ impl Chunker<'_> {
             byte_end: range.end,
             heading_path: heading_path.to_vec(),
             kind,
-            source: source(&range),
+            source,
             content_sha256: Sha256::of(text.as_bytes()),
             tokens,
-            quarantined: false,
+            quarantined,
         });
         Ok(())
     }
+}
+
+fn in_text(range: &Range<usize>) -> (Source, Option<QuarantineReason>) {
+    (Source::Bytes { start: range.start as u64, end: range.end as u64 }, None)
+}
+
+/// One place for every page that lines stand on, and the first reason not to trust one of those pages. `None` where no
+/// line stands on a page.
+fn on_pages(lines: &[&Placed]) -> Option<(Source, Option<QuarantineReason>)> {
+    let mut pages: Vec<(&PageRef, [f32; 4])> = Vec::new();
+    for line in lines {
+        let [left, bottom, right, top] = line.bbox;
+        match pages.iter_mut().rev().find(|(page, _)| page.number == line.page.number) {
+            Some((_, around)) => {
+                let [l, b, r, t] = *around;
+                *around = [l.min(left), b.min(bottom), r.max(right), t.max(top)];
+            }
+            None => pages.push((&line.page, line.bbox)),
+        }
+    }
+    let quarantined = pages.iter().find_map(|(page, _)| page.quarantined);
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, and a page is not that large")]
+    let place = |(page, [left, bottom, right, top]): (&PageRef, [f32; 4])| PagePlace {
+        page: page.number,
+        label: page.label.clone(),
+        bbox: [left.floor() as i32, bottom.floor() as i32, right.ceil() as i32, top.ceil() as i32],
+    };
+    let pages: Vec<_> = pages.into_iter().map(place).collect();
+    (!pages.is_empty()).then_some((Source::Pages { pages }, quarantined))
 }
 
 /// Sheet, titles and column names: what a row needs to be understood.

@@ -53,7 +53,7 @@ pub fn parse_and_chunk(
         return Err(ParseError::TooLarge { limit: limits.max_file_bytes });
     }
     let parsed = parse::parse(bytes, hint, limits)?;
-    let (source_text, chunks) = chunk::chunk(&parsed.blocks, policy, limits)?;
+    let (source_text, chunks) = chunk::chunk(&parsed.blocks, &parsed.places, policy, limits)?;
     if chunks.is_empty() {
         return Err(ParseError::NoText);
     }
@@ -61,7 +61,8 @@ pub fn parse_and_chunk(
     coverage.bytes = bytes.len() as u64;
     coverage.blocks = u32::try_from(parsed.blocks.len()).unwrap_or(u32::MAX);
     coverage.chars = source_text.chars().count() as u64;
-    coverage.partial =
-        coverage.skipped.iter().any(|skipped| !matches!(skipped.reason, SkipReason::Hidden | SkipReason::Aside));
+    // What is hidden was read, what stands aside was left out on purpose, and what repeats is reported once.
+    let is_missing = |reason| !matches!(reason, SkipReason::Hidden | SkipReason::Aside | SkipReason::Repeated);
+    coverage.partial = coverage.skipped.iter().any(|skipped| is_missing(skipped.reason));
     Ok(ParsedDocument { media_type: parsed.media_type, title: parsed.title, source_text, chunks, coverage })
 }

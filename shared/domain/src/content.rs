@@ -49,6 +49,42 @@ pub enum Source {
     Bytes { start: u64, end: u64 },
     /// Rows of a sheet, counted from 1 as the spreadsheet shows them, end inclusive.
     Sheet { name: String, rows_start: u32, rows_end: u32 },
+    /// Places on pages, in order; one for each page that the chunk stands on.
+    Pages { pages: Vec<PagePlace> },
+}
+
+/// A place on a page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PagePlace {
+    /// Which page of the file it is, counted from 1.
+    pub page: u32,
+    /// The number printed on the page, as the document itself names it ("iv", "A-3"); absent where it names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The rectangle around the chunk's lines: left, bottom, right, top, in whole points (1/72 inch), rounded outwards.
+    /// In the page's own coordinates (ISO 32000-2, default user space): y grows upwards, the origin is where the file puts
+    /// it, mostly the lower left corner of the media box, and the page's rotation is not applied.
+    pub bbox: [i32; 4],
+}
+
+/// Why a text cannot be trusted without a look at the original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuarantineReason {
+    /// Glyphs stand for no known character: what is read has holes.
+    UnmappedGlyphs,
+    /// Text that runs from right to left seems to be stored the way it is seen, not the way it is read.
+    VisualOrder,
+}
+
+impl QuarantineReason {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UnmappedGlyphs => "unmapped_glyphs",
+            Self::VisualOrder => "visual_order",
+        }
+    }
 }
 
 /// Why something of a document was left out.
@@ -65,6 +101,10 @@ pub enum SkipReason {
     Hidden,
     /// It stands beside the text and is no part of it (page headers, comments, navigation): left out on purpose.
     Aside,
+    /// It stands on many pages alike, as a running header or footer does, and belongs to none of them.
+    Repeated,
+    /// It was read, but cannot be trusted: its chunks are quarantined.
+    Untrusted,
 }
 
 /// One part of a document that was left out, or read with a reservation.

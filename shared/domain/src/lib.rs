@@ -20,7 +20,7 @@ mod sequencer;
 mod time;
 
 pub use api_key::{ApiKey, ApiKeyRecord, Identity, KeyRefusal, Secret};
-pub use content::{Coverage, Language, SkipReason, Skipped, Source, SparseVector};
+pub use content::{Coverage, Language, PagePlace, QuarantineReason, SkipReason, Skipped, Source, SparseVector};
 pub use decision::{Decision, Reason};
 pub use domain::DomainRecord;
 pub use failure::{Failure, FailureCode, Stage};

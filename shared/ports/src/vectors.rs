@@ -1,6 +1,7 @@
 use crate::Outage;
 use anchorage_domain::{
-    DomainKey, FileId, Generation, OrderId, PointId, Sha256, Source, SparseVector, TenantScope, Timestamp, VectorName,
+    DomainKey, FileId, Generation, OrderId, PointId, QuarantineReason, Sha256, Source, SparseVector, TenantScope,
+    Timestamp, VectorName,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -43,8 +44,9 @@ pub struct Point {
     pub title: Option<String>,
     pub heading_path: Vec<String>,
     pub source: Source,
-    /// The text cannot be trusted without a look at the original.
-    pub quarantined: bool,
+    /// Why the text cannot be trusted without a look at the original, where it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantined: Option<QuarantineReason>,
     pub is_active: bool,
     pub document_type: String,
     pub metadata: Map<String, Value>,

@@ -40,7 +40,7 @@ fn sample(content: String) -> PointDraft {
             title: None,
             heading_path: Vec::new(),
             source: Source::Sheet { name: "s".into(), rows_start: 1, rows_end: 2 },
-            quarantined: false,
+            quarantined: None,
             is_active: true,
             document_type: "file".into(),
             metadata: serde_json::Map::new(),

@@ -38,7 +38,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Parsed, ParseError> {
     let table = Table { sheet: None, context: Vec::new(), header, first_row, rows };
     let block =
         Block { kind: BlockKind::Table, heading_path: Outline::default().path(), content: Content::Table(table) };
-    Ok(Parsed { title: None, blocks: vec![block], coverage })
+    Ok(Parsed { title: None, blocks: vec![block], coverage, ..Parsed::default() })
 }
 
 /// The `sep=;` line that spreadsheets write for each other, and what follows it.

@@ -11,6 +11,7 @@ mod json;
 mod mail;
 mod markdown;
 mod ods;
+mod pdf;
 mod plain;
 mod pptx;
 mod sheets;
@@ -23,7 +24,7 @@ use crate::{
     Limits, ParseError,
     limits::{MAX_LABEL_CHARS, MAX_SKIPPED},
 };
-use anchorage_domain::{Coverage, SkipReason, Skipped};
+use anchorage_domain::{Coverage, QuarantineReason, SkipReason, Skipped};
 use archive::Archive;
 use std::sync::Arc;
 use text_kind::TextKind;
@@ -52,6 +53,7 @@ pub enum MediaType {
     Xlsx,
     Xls,
     Ods,
+    Pdf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,12 +104,34 @@ pub(crate) struct Row {
     pub cells: Vec<String>,
 }
 
+/// A page that text can stand on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct PageRef {
+    /// Counted from 1.
+    pub number: u32,
+    /// The number printed on it.
+    pub label: Option<String>,
+    pub quarantined: Option<QuarantineReason>,
+}
+
+/// Where a line of a block, or a row of a table, stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Placed {
+    /// Where in the block's text it begins, in bytes; for a table the row's number.
+    pub at: usize,
+    pub page: Arc<PageRef>,
+    /// Left, bottom, right, top, in the page's own coordinates.
+    pub bbox: [f32; 4],
+}
+
 /// What a parser made of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parsed {
     pub title: Option<String>,
     pub blocks: Vec<Block>,
     pub coverage: Coverage,
+    /// For every block its lines' places, in order; empty where the format has no pages.
+    pub places: Vec<Vec<Placed>>,
 }
 
 pub(crate) struct Typed {
@@ -115,6 +139,7 @@ pub(crate) struct Typed {
     pub title: Option<String>,
     pub blocks: Vec<Block>,
     pub coverage: Coverage,
+    pub places: Vec<Vec<Placed>>,
 }
 
 pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<Typed, ParseError> {
@@ -144,6 +169,7 @@ pub(crate) fn parse(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<T
                 _ => return Err(unsupported("an archive of another kind")),
             }
         }
+        Sniffed::Pdf => (MediaType::Pdf, pdf::parse(bytes, limits)?),
         Sniffed::OldOffice => match xls::parse(bytes, limits)? {
             Some(parsed) => (MediaType::Xls, parsed),
             None => return Err(unsupported("an Office document of the old binary kind")),
@@ -171,6 +197,7 @@ fn finish(media_type: MediaType, mut parsed: Parsed, limits: &Limits) -> Result<
         title: parsed.title.as_deref().map(label),
         blocks: parsed.blocks,
         coverage: parsed.coverage,
+        places: parsed.places,
     })
 }
 
@@ -200,16 +227,22 @@ fn parse_text(text: &str, hint: &MediaHint, limits: &Limits) -> Result<(MediaTyp
     Ok((told.kind.media_type(), parsed))
 }
 
-/// A document inside another, within its share of the bounds.
+/// A document inside another, within its share of the bounds. Its pages are none of the outer document.
 fn parse_embedded(bytes: &[u8], hint: &MediaHint, limits: &Limits) -> Result<Parsed, ParseError> {
     let Typed { title, blocks, coverage, .. } = parse(bytes, hint, limits)?;
-    if blocks.is_empty() { Err(ParseError::NoText) } else { Ok(Parsed { title, blocks, coverage }) }
+    if blocks.is_empty() {
+        Err(ParseError::NoText)
+    } else {
+        Ok(Parsed { title, blocks, coverage, ..Parsed::default() })
+    }
 }
 
 /// Names the first of what was left out and counts the rest, those that make the document partial before the others.
 fn bound(skipped: &mut Vec<Skipped>) {
     if skipped.len() > MAX_SKIPPED {
-        skipped.sort_by_key(|skipped| matches!(skipped.reason, SkipReason::Hidden | SkipReason::Aside));
+        skipped.sort_by_key(|skipped| {
+            matches!(skipped.reason, SkipReason::Hidden | SkipReason::Aside | SkipReason::Repeated)
+        });
         let more = skipped.split_off(MAX_SKIPPED);
         let reason = more.first().map_or(SkipReason::Aside, |first| first.reason);
         skipped.push(Skipped { what: format!("and {} more", more.len()), reason });
@@ -228,6 +261,7 @@ impl Block {
 enum Sniffed {
     Archive,
     OldOffice,
+    Pdf,
     Text,
 }
 
@@ -237,8 +271,7 @@ const fn unsupported(detected: &'static str) -> ParseError {
 
 /// Decides by the first bytes and, for containers, by what they name inside.
 fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
-    let known: [(&[u8], &'static str); 10] = [
-        (b"%PDF-", "a PDF document"),
+    let known: [(&[u8], &'static str); 9] = [
         (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
         (b"\xFF\xD8\xFF", "a JPEG picture"),
         (b"GIF8", "a GIF picture"),
@@ -252,6 +285,9 @@ fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         return Ok(Sniffed::Archive);
     }
+    if is_pdf(bytes) {
+        return Ok(Sniffed::Pdf);
+    }
     if bytes.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") {
         let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let encrypted = bytes.windows(name.len()).any(|window| window == name);
@@ -261,6 +297,20 @@ fn sniff(bytes: &[u8]) -> Result<Sniffed, ParseError> {
         return Err(unsupported(detected));
     }
     Ok(Sniffed::Text)
+}
+
+/// Readers take a PDF for one when its mark stands somewhere near the beginning.
+fn is_pdf(bytes: &[u8]) -> bool {
+    const NEAR: usize = 1_024;
+    const MARK: &[u8] = b"%PDF-";
+    bytes.starts_with(MARK)
+        || bytes.get(..NEAR.min(bytes.len())).is_some_and(|start| {
+            // Text may speak of the mark; a document with anything in front of it is not text up to there.
+            start.windows(MARK.len()).position(|window| window == MARK).is_some_and(|at| {
+                let before = start.get(..at).unwrap_or_default();
+                before.iter().all(u8::is_ascii_whitespace) || std::str::from_utf8(before).is_err()
+            })
+        })
 }
 
 /// The one place where control characters leave a text, before any offset into it is taken. Tabs and line ends stay.

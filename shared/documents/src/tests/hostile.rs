@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 /// Generous on purpose: what these tests tell apart is linear from quadratic, not fast from slow.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn in_time<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn in_time<T>(work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = work();
     assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());

@@ -4,6 +4,9 @@ mod analyzer;
 mod hostile;
 mod letters;
 mod office;
+mod pdf;
+mod pdf_hostile;
+mod pdf_made;
 mod sheets;
 mod slides;
 

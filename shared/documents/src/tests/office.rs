@@ -273,7 +273,7 @@ fn documents_that_cannot_be_read_say_why() {
         (ole, "a.xls", "parse_failed"),
         (presentation, "a.docx", "no_text"),
         (archive(&[("readme.txt", "text")]), "a.docx", "unsupported_type"),
-        (b"%PDF-1.7\n".to_vec(), "a.txt", "unsupported_type"),
+        (b"%PDF-1.7\n".to_vec(), "a.txt", "parse_failed"),
         (b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "a.md", "unsupported_type"),
     ] {
         assert_eq!(super::code(&named(&bytes, name).unwrap_err()), code, "{name}");

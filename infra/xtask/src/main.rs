@@ -5,6 +5,7 @@ mod binaries;
 mod check;
 mod children;
 mod client;
+mod corpus;
 mod demo;
 mod deploy;
 mod dev;
@@ -52,6 +53,13 @@ enum Command {
     Package,
     /// Measure what is promised of speed and memory, beside a peer or a plain call of the same run.
     Bench(BenchArgs),
+    /// Read every file under a folder and print what became of each: outcome, type, counts, memory, time.
+    Corpus(CorpusArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct CorpusArgs {
+    folder: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
@@ -104,6 +112,7 @@ fn main() -> ExitCode {
         Command::Check => check::check(&project).map(|()| ExitCode::SUCCESS),
         Command::Openapi { check } => openapi::openapi(&project, check).map(|()| ExitCode::SUCCESS),
         Command::Bench(args) => bench::bench(&project, &args).map(|()| ExitCode::SUCCESS),
+        Command::Corpus(args) => corpus::corpus(&project, &args),
         Command::Package => package::package(&project).map(|()| ExitCode::SUCCESS),
     });
     result.unwrap_or_else(|failure| {
@@ -135,7 +144,8 @@ mod tests {
             (&["test", "--", "--test", "contract"][..], true),
             (&["openapi", "--check"][..], true),
             (&["bench"][..], true),
-            (&["benchmark"][..], false),
+            (&["corpus", "documents"][..], true),
+            (&["corpus"][..], false),
         ] {
             let parsed = Cli::try_parse_from([&["xtask"], line].concat());
             assert_eq!(parsed.is_ok(), valid, "{line:?}");

@@ -56,7 +56,7 @@ async fn files_without_readable_text_fail_with_their_code() {
         ("blank.docx", word, docx(&[" ", "\t"]), "no_text"),
         ("header-only.csv", "text/csv", b"id,name\n".to_vec(), "no_text"),
         ("locked.docx", word, encrypted(), "encrypted"),
-        ("old.xls", "application/vnd.ms-excel", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0\0".to_vec(), "unsupported_type"),
+        ("old.xls", "application/vnd.ms-excel", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0\0".to_vec(), "parse_failed"),
         ("truncated.docx", word, truncated, "parse_failed"),
         (
             "picture.txt",

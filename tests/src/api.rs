@@ -40,8 +40,7 @@ fn routes() -> OpenApiRouter {
 pub fn description() -> OpenApi {
     let key = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
         "x-api-key",
-        "`ank_<key id>_<secret>`; `Authorization: Bearer ank_…` is taken as well. The scopes an operation names are \
-         those the key must have.",
+        "`ank_<key id>_<secret>`. The scopes an operation names are those the key must have.",
     )));
     let license = LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build();
     let info = InfoBuilder::new()

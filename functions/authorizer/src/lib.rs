@@ -90,14 +90,9 @@ fn nobody(key: &ApiKey) -> ApiKeyRecord {
     }
 }
 
-/// The key's text: `x-api-key`, else a bearer token. The gateway gives header names in lower case.
+/// The key's text. The gateway gives header names in lower case, and calls for no other header.
 fn presented(event: &Value) -> Option<&str> {
-    let header = |name: &str| event.get("headers")?.get(name)?.as_str().map(str::trim);
-    let bearer = || {
-        let (scheme, token) = header("authorization")?.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    };
-    header("x-api-key").or_else(bearer)
+    event.get("headers")?.get("x-api-key")?.as_str().map(str::trim)
 }
 
 #[cfg(test)]
@@ -147,13 +142,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn key_in_either_header_gives_its_tenant_and_scopes() {
+    async fn key_gives_its_tenant_and_scopes() {
         let text = key(GOOD, 1).reveal();
-        for headers in [
-            json!({"x-api-key": text}),
-            json!({"authorization": format!("Bearer {text}")}),
-            json!({"authorization": format!("bearer {text}")}),
-        ] {
+        for headers in [json!({"x-api-key": text}), json!({"x-api-key": format!(" {text} ")})] {
             let verdict = authorizer().await.judge(&json!({"headers": headers})).await.unwrap();
             let expected = json!({"isAuthorized": true, "context": {
                 "tenant_id": tenant().to_string(),

@@ -12,6 +12,15 @@ use crate::{
 use serde_json::{Value, json};
 use std::{fmt::Write as _, fs};
 
+/// What the platform tells a function of itself, for those that are started by hand.
+const OF_THE_PLATFORM: [(&str, &str); 5] = [
+    ("AWS_LAMBDA_FUNCTION_NAME", "by-hand"),
+    ("AWS_LAMBDA_FUNCTION_VERSION", "1"),
+    ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
+    ("AWS_LAMBDA_LOG_GROUP_NAME", "by-hand"),
+    ("AWS_LAMBDA_LOG_STREAM_NAME", "by-hand"),
+];
+
 pub fn dev(project: &Project, args: &StackArgs) -> Result<(), Failure> {
     let tools = setup::setup(project)?;
     let binaries = binaries::build(project, With::Nothing)?;
@@ -30,7 +39,9 @@ pub fn dev(project: &Project, args: &StackArgs) -> Result<(), Failure> {
     let api = &deployment.api;
     progress::result(&format!("\nexport API='{api}'\nexport KEY='{key}'\n\n{}", calls(&description)))
         .doing("printing")?;
-    let environment = stack.write_environment(&deployment.settings)?;
+    let mut environment = deployment.settings;
+    environment.extend(OF_THE_PLATFORM.map(|(name, value)| (name, value.to_owned())));
+    let environment = stack.write_environment(&environment)?;
     progress::note(&format!("What the functions are told is in {}.", project.shown(&environment)));
     progress::note("Ctrl-C ends the stack.");
     let ended = loop {

@@ -30,6 +30,8 @@ const MAX_CONCURRENT: usize = 2;
 const MIN_TIME: Duration = Duration::from_secs(4);
 /// Time kept back for reporting the batch.
 const RESERVE: Duration = Duration::from_secs(2);
+/// Time an invocation has whose runtime does not say.
+const ASSUMED_TIME: Duration = Duration::from_mins(1);
 /// Delay after the first failed delivery; each further one waits four times as long.
 const FIRST_DELAY: Duration = Duration::from_secs(5);
 /// Longest such delay.
@@ -115,7 +117,8 @@ impl Verdict {
 pub async fn serve(batches: Batches, handler: impl Handler) -> Result<(), lambda_runtime::Error> {
     let handler = Arc::new(handler);
     lambda_runtime::run(service_fn(|event: LambdaEvent<SqsEvent>| {
-        let deadline = Timestamp::from_unix_millis(i64::try_from(event.context.deadline).unwrap_or(i64::MAX));
+        let given = Timestamp::from_unix_millis(i64::try_from(event.context.deadline).unwrap_or(i64::MAX));
+        let deadline = usable(given, batches.clock.now());
         let trace_id = event.context.xray_trace_id.as_deref().and_then(xray_trace);
         let (batches, handler) = (batches.clone(), Arc::clone(&handler));
         async move {
@@ -124,6 +127,12 @@ pub async fn serve(batches: Batches, handler: impl Handler) -> Result<(), lambda
         }
     }))
     .await
+}
+
+/// The deadline, or one of our own where the runtime gives none: the platform never begins what is over already, and
+/// emulators of it leave the deadline out.
+fn usable(given: Timestamp, now: Timestamp) -> Timestamp {
+    if given > now { given } else { now.plus(ASSUMED_TIME) }
 }
 
 impl Batches {

@@ -176,3 +176,11 @@ fn delay_grows_with_deliveries_is_bounded_and_differs_between_messages() {
     let asked = delay("m", 9, LEASE_LEFT);
     assert!(LEASE_LEFT < asked && asked <= LEASE_LEFT + Duration::from_secs(1) + MAX_JITTER);
 }
+
+#[test]
+fn deadline_that_is_over_when_the_work_begins_is_none() {
+    let at = Timestamp::from_unix_millis;
+    for (given, now, expected) in [(2_000, 1_000, 2_000), (1_000, 1_000, 61_000), (0, 1_000, 61_000)] {
+        assert_eq!(usable(at(given), at(now)), at(expected), "{given} at {now}");
+    }
+}
